@@ -19,19 +19,17 @@ from typing import Any, Final, NotRequired, Protocol, TypedDict, TypeVar
 
 import msgspec
 
-from recollect.archive import find_archive_directory, manifests
-from recollect.archive.archive import Archive, ArchiveSettings
-from recollect.archive.archive_sync import identify_root
-from recollect.archive.archive_upkeep import remove_versions
-from recollect.archive.archived_files import describe_place
-from recollect.archive.object_store import MAX_CONTENT
-from recollect.errors import NothingFound, UsageError
-from recollect.locations import resolve_roots
-from recollect.locations.claude_directories import (
-    PROJECTS_DIRECTORY,
-    TRANSCRIPT_SUFFIX,
-    is_plain_name,
+from recollect.archive import (
+    archive_sync,
+    archive_upkeep,
+    archived_files,
+    find_archive_directory,
+    manifests,
+    object_store,
 )
+from recollect.archive.archive import Archive, ArchiveSettings
+from recollect.errors import NothingFound, UsageError
+from recollect.locations import claude_directories, resolve_roots
 
 T = TypeVar("T")
 
@@ -83,7 +81,9 @@ class ArchiveSessionStore:
     ) -> None:
         directory = Path(archive).absolute() if archive else find_archive_directory()
         self._archive = Archive(directory)
-        self._root = identify_root(Path(claude_dir) if claude_dir else _find_claude_dir())
+        self._root = archive_sync.identify_root(
+            Path(claude_dir) if claude_dir else _find_claude_dir()
+        )
         # One thread: batches are stored in the order of the calls.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="session-store")
         self._open: dict[str, _OpenFile] = {}
@@ -115,7 +115,7 @@ class ArchiveSessionStore:
         return await asyncio.get_running_loop().run_in_executor(self._pool, act)
 
     def _append(self, parts: tuple[str, ...], entries: Sequence[Mapping[str, Any]]) -> None:
-        place = describe_place(parts)
+        place = archived_files.describe_place(parts)
         if place is None:
             raise UsageError(f"{'/'.join(parts)!r} is not the path of a transcript.")
         if not entries:
@@ -167,8 +167,8 @@ class ArchiveSessionStore:
         data = file.tail + added
         pieces = tuple(
             manifests.Piece(self._archive.objects.put(chunk)[0], 0, len(chunk))
-            for start in range(0, len(data), MAX_CONTENT)
-            for chunk in (data[start : start + MAX_CONTENT],)
+            for start in range(0, len(data), object_store.MAX_CONTENT)
+            for chunk in (data[start : start + object_store.MAX_CONTENT],)
         )
         file.version = manifests.FileVersion(
             root=self._root,
@@ -208,7 +208,7 @@ class ArchiveSessionStore:
 
     def _list_sessions(self, project: str) -> list[ListedSession]:
         self._refresh()
-        place = manifests.encode_path((PROJECTS_DIRECTORY, project))
+        place = manifests.encode_path((claude_directories.PROJECTS_DIRECTORY, project))
         return [
             ListedSession(session_id=version.session, mtime=version.mtime_ns // 10**6)
             for version in self._newest.values()
@@ -220,27 +220,31 @@ class ArchiveSessionStore:
     def _list_subkeys(self, key: SessionKey) -> list[str]:
         self._refresh()
         place = manifests.encode_path(
-            (PROJECTS_DIRECTORY, key["project_key"], key["session_id"], "")
+            (claude_directories.PROJECTS_DIRECTORY, key["project_key"], key["session_id"], "")
         )
         return sorted(
-            version.path.removeprefix(place).removesuffix(TRANSCRIPT_SUFFIX)
+            version.path.removeprefix(place).removesuffix(claude_directories.TRANSCRIPT_SUFFIX)
             for version in self._newest.values()
             if version.root == self._root
             and version.path.startswith(place)
-            and version.path.endswith(TRANSCRIPT_SUFFIX)
+            and version.path.endswith(claude_directories.TRANSCRIPT_SUFFIX)
         )
 
     def _delete(self, key: SessionKey) -> None:
         if self._archive.settings is None:
             return
         path = manifests.encode_path(_make_parts(key))
-        below = "" if key.get("subpath") else f"{path.removesuffix(TRANSCRIPT_SUFFIX)}/"
+        below = (
+            ""
+            if key.get("subpath")
+            else f"{path.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)}/"
+        )
 
         def is_deleted(version: manifests.FileVersion) -> bool:
             is_below = bool(below) and version.path.startswith(below)
             return version.root == self._root and (version.path == path or is_below)
 
-        remove_versions(self._archive, is_deleted)
+        archive_upkeep.remove_versions(self._archive, is_deleted)
         self._open, self._mine, self._manifests = {}, None, None
 
 
@@ -248,9 +252,13 @@ def _make_parts(key: SessionKey) -> tuple[str, ...]:
     """Return the path of a transcript in a Claude directory; raise UsageError for odd names."""
     names = [key["project_key"], key["session_id"]]
     names += key["subpath"].split("/") if key.get("subpath") else []
-    if not all(map(is_plain_name, names)):
+    if not all(map(claude_directories.is_plain_name, names)):
         raise UsageError(f"{'/'.join(names)!r} cannot be stored: a part of it is not a plain name.")
-    return (PROJECTS_DIRECTORY, *names[:-1], f"{names[-1]}{TRANSCRIPT_SUFFIX}")
+    return (
+        claude_directories.PROJECTS_DIRECTORY,
+        *names[:-1],
+        f"{names[-1]}{claude_directories.TRANSCRIPT_SUFFIX}",
+    )
 
 
 def _drop_known(entries: Sequence[Mapping[str, Any]], known: set[str]) -> list[Mapping[str, Any]]:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from recollect.archive import SETTINGS_NAME
 from recollect.archive.encryption import LOCKED_IDENTITY, Cipher, get_key_finder
@@ -46,7 +45,7 @@ _LOCK: Final = "archive.lock"
 _DIRECTORIES: Final = ("objects", _SNAPSHOTS, "tmp")
 
 
-class ArchiveSettings(Struct, frozen=True, kw_only=True):
+class ArchiveSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The content of `archive.json`."""
 
     format: str = FORMAT
@@ -62,7 +61,7 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
     """Whether it is being encrypted or decrypted, or that was interrupted."""
 
 
-class KnownFile(Struct, frozen=True, kw_only=True):
+class KnownFile(msgspec.Struct, frozen=True, kw_only=True):
     """The newest version of a file, and the state in which it was read."""
 
     version: FileVersion
@@ -71,7 +70,7 @@ class KnownFile(Struct, frozen=True, kw_only=True):
     """What the plan of a session is called."""
 
 
-class _Cache(Struct, frozen=True):
+class _Cache(msgspec.Struct, frozen=True):
     manifests: tuple[str, ...]
     files: tuple[KnownFile, ...]
 

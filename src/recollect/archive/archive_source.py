@@ -12,12 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from recollect.archive import archive_sync, archived_files, encryption, manifests, object_store
 from recollect.archive.archive import Archive, KnownFile
-from recollect.archive.archive_sync import identify_root
-from recollect.archive.archived_files import parse_mode
-from recollect.archive.encryption import KeyMissing
-from recollect.archive.manifests import FileKind, FileVersion, decode_path
-from recollect.archive.object_store import ObjectStore
 from recollect.errors import UnreadableInput
 from recollect.sources import source
 
@@ -31,7 +27,7 @@ def mount_archive(archive: Archive, roots: Iterable[Path]) -> None:
     """
     for root in roots:
         for point in {str(root.absolute()), os.path.realpath(root)} - set(source.list_mounts()):
-            source.mount(point, ArchiveSource(archive, point, identify_root(root)))
+            source.mount(point, ArchiveSource(archive, point, archive_sync.identify_root(root)))
 
 
 class ArchiveSource(source.DirectorySource):
@@ -99,7 +95,7 @@ class ArchiveSource(source.DirectorySource):
         reliable = None if source.is_racy(stamp) else stamp
         try:
             known = list(archive.load_known().values())
-        except KeyMissing:
+        except encryption.KeyMissing:
             # Encrypted while this process runs; a missing key is reported when a process starts.
             known = []
         entries = self._make_entries(known)
@@ -114,7 +110,7 @@ class ArchiveSource(source.DirectorySource):
         ours = [each for each in known if each.version.root == self._root]
         entries: dict[str, _ArchivedEntry] = {}
         for each in _drop_moved(ours, self._point):
-            parts = decode_path(each.version.path)
+            parts = manifests.decode_path(each.version.path)
             name = os.path.join(self._point, *parts)
             entries[name] = _ArchivedEntry(parts[-1], name, _make_status(each), each.version)
             for depth in range(len(parts) - 1, -1, -1):
@@ -145,7 +141,7 @@ class _ArchivedEntry(NamedTuple):
     name: str
     path: str
     status: os.stat_result
-    version: FileVersion | None
+    version: manifests.FileVersion | None
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
         """Whether it is a file; there are no links to follow."""
@@ -167,7 +163,12 @@ class _ArchivedEntry(NamedTuple):
 class _ArchivedFile(io.RawIOBase):
     """Reads an archived version from any offset; keeps one object in memory."""
 
-    def __init__(self, objects: ObjectStore, version: FileVersion, status: os.stat_result) -> None:
+    def __init__(
+        self,
+        objects: object_store.ObjectStore,
+        version: manifests.FileVersion,
+        status: os.stat_result,
+    ) -> None:
         super().__init__()
         self._objects = objects
         self._version = version
@@ -226,11 +227,11 @@ def _drop_moved(known: Sequence[KnownFile], point: str) -> list[KnownFile]:
     homes = {
         each.version.session: each.version.path.split("/")[1]
         for each in known
-        if each.version.kind is FileKind.TRANSCRIPT
-        and os.path.lexists(os.path.join(point, *decode_path(each.version.path)))
+        if each.version.kind is manifests.FileKind.TRANSCRIPT
+        and os.path.lexists(os.path.join(point, *manifests.decode_path(each.version.path)))
     }
 
-    def is_left(version: FileVersion) -> bool:
+    def is_left(version: manifests.FileVersion) -> bool:
         tree, project = (*version.path.split("/"), "")[:2]
         return tree == "projects" and homes.get(version.session, project) != project
 
@@ -241,7 +242,7 @@ def _make_status(known: KnownFile) -> os.stat_result:
     """Return the status that the file had; its inode is the one that the index may know."""
     version, state = known.version, known.state
     seconds = version.mtime_ns // 10**9
-    mode = stat.S_IFREG | parse_mode(version.mode)
+    mode = stat.S_IFREG | archived_files.parse_mode(version.mode)
     values = (mode, state.inode, state.device, 1, 0, 0, version.size, seconds, seconds, seconds)
     return os.stat_result(values, {"st_mtime_ns": version.mtime_ns})
 

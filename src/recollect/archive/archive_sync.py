@@ -28,9 +28,7 @@ from recollect.archive.archived_files import ClaudeFile, list_claude_files
 from recollect.errors import UnreadableInput
 from recollect.locations import Refused
 from recollect.locations.claude_directories import decode_id, encode_name
-from recollect.sources.growth import FileState, Growth, find_growth, look_at, record_state
-from recollect.sources.safe_files import open_file
-from recollect.sources.source import SourceFile, is_present
+from recollect.sources import growth, safe_files, source
 from recollect.store.data_directory import Lock
 
 BATCH: Final = 256 * 2**20
@@ -77,7 +75,7 @@ class _Copied(NamedTuple):
 
     version: manifests.FileVersion
     pending: list[manifests.PendingPiece]
-    state: FileState
+    state: growth.FileState
     slug: str | None
 
 
@@ -189,9 +187,12 @@ class _Run:
         file = changed.file
         known = self._known.get((changed.root, file.path))
         try:
-            with open_file(file.file) as opened:
-                seen = look_at(opened)
-                if known and find_growth(opened, known.state, seen) is Growth.UNCHANGED:
+            with safe_files.open_file(file.file) as opened:
+                seen = growth.look_at(opened)
+                if (
+                    known
+                    and growth.find_growth(opened, known.state, seen) is growth.Growth.UNCHANGED
+                ):
                     return
                 copied = self._read(opened, seen, changed, known)
         except (UnreadableInput, OSError) as error:
@@ -201,13 +202,17 @@ class _Run:
         self._copied.append(copied)
 
     def _note_failure(self, file: ClaudeFile, known: KnownFile | None, error: Exception) -> None:
-        if is_present(file.file):
+        if source.is_present(file.file):
             self.report.unreadable[file.path] = str(error)
         elif known is None and file.stamp[1]:
             self.report.vanished.append(file.path)
 
     def _read(
-        self, file: SourceFile, seen: FileState, changed: _Changed, known: KnownFile | None
+        self,
+        file: source.SourceFile,
+        seen: growth.FileState,
+        changed: _Changed,
+        known: KnownFile | None,
     ) -> _Copied:
         version = known.version if known else None
         shared = self._count_known(file, seen.size, version) if version else 0
@@ -238,11 +243,13 @@ class _Run:
                 pieces=_cut(version.pieces if version else (), min(shared, size)),
             ),
             pending,
-            record_state(file, seen, size),
+            growth.record_state(file, seen, size),
             slug,
         )
 
-    def _count_known(self, file: SourceFile, size: int, version: manifests.FileVersion) -> int:
+    def _count_known(
+        self, file: source.SourceFile, size: int, version: manifests.FileVersion
+    ) -> int:
         """Return how many bytes at the start of the file are archived already."""
         if version.size <= size:
             digest = sha256()
@@ -299,7 +306,7 @@ def _choose_object(changed: _Changed) -> tuple[str, str | None, str]:
     return changed.root, changed.session, file.path if file.kind is manifests.FileKind.PLAN else ""
 
 
-def _iter_chunks(file: SourceFile, size: int) -> Iterator[tuple[int, bytes]]:
+def _iter_chunks(file: source.SourceFile, size: int) -> Iterator[tuple[int, bytes]]:
     """Yield the first `size` bytes with their offsets; fewer if the file gets shorter meanwhile."""
     file.seek(0)
     start = 0

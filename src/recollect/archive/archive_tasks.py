@@ -13,12 +13,15 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from recollect.archive import archived_files, manifests
+from recollect.archive import (
+    archive_sync,
+    archive_upkeep,
+    archived_files,
+    bundles,
+    manifests,
+    object_store,
+)
 from recollect.archive.archive import Archive, ArchiveSettings, Stored
-from recollect.archive.archive_sync import count_changed, sync_archive
-from recollect.archive.archive_upkeep import remove_sessions, verify_archive
-from recollect.archive.bundles import UNLOCKED, FileLock, write_locked
-from recollect.archive.object_store import ObjectStore, compress_stream
 from recollect.documents import archive_reports
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.locations.claude_directories import decode_id
@@ -141,7 +144,7 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> archive_reports.
         bytes=sum(each.size for each in newest),
         stored_bytes=sum(size for _, size in archive.objects.iter_names()),
         last_sync=_show(manifests.parse_taken(names[-1].taken)) if names else None,
-        files_behind=count_changed(archive, roots),
+        files_behind=archive_sync.count_changed(archive, roots),
         forgotten=len(settings.forgotten) if settings else 0,
         damaged_manifests=sorted(stored.damaged),
         recipients=list(settings.recipients) if settings else [],
@@ -152,7 +155,7 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> archive_reports.
 
 def run_sync(archive: Archive, roots: Iterable[Path], watch: Watch) -> archive_reports.ArchiveSync:
     """Copy what is new, and return what was done."""
-    report = sync_archive(archive, roots, watch)
+    report = archive_sync.sync_archive(archive, roots, watch)
     return archive_reports.ArchiveSync(
         files=report.files,
         added=report.added,
@@ -204,7 +207,7 @@ def run_verification(
     archive: Archive, watch: Watch, *, deep: bool
 ) -> archive_reports.ArchiveVerification:
     """Check everything, and return all damage."""
-    found = verify_archive(archive, deep=deep, watch=watch)
+    found = archive_upkeep.verify_archive(archive, deep=deep, watch=watch)
     return archive_reports.ArchiveVerification(
         is_deep=deep,
         manifests=found.manifests,
@@ -323,7 +326,7 @@ def _remove(
 ) -> archive_reports.ArchiveRemoval:
     archive.require_settings()
     wanted = {(each.root, each.id) for each in sessions}
-    removal = remove_sessions(archive, wanted, dry_run=dry_run)
+    removal = archive_upkeep.remove_sessions(archive, wanted, dry_run=dry_run)
     return archive_reports.ArchiveRemoval(
         is_dry_run=dry_run,
         sessions=[each.id for each in sessions],
@@ -342,24 +345,28 @@ _PLAIN_SUFFIX: Final = ".tar"
 
 
 def export_sessions(
-    archive: Archive, refs: Sequence[str], output: Path, lock: FileLock = UNLOCKED
+    archive: Archive, refs: Sequence[str], output: Path, lock: bundles.FileLock = bundles.UNLOCKED
 ) -> archive_reports.ArchiveExport:
     """Write sessions by id, or everything if none is named, to a new tar file."""
     chosen, files = choose_files(archive, refs)
     content = iter_tar(archive.objects, files)
     is_plain = output.name.endswith(_PLAIN_SUFFIX)
-    write_locked(output, content if is_plain else compress_stream(content), lock)
+    bundles.write_locked(
+        output, content if is_plain else object_store.compress_stream(content), lock
+    )
     return archive_reports.ArchiveExport(
         path=str(output),
         sessions=[each.id for each in chosen],
         files=len(files),
         bytes=sum(each.size for each in files),
         stored_bytes=output.stat().st_size,
-        is_encrypted=lock != UNLOCKED,
+        is_encrypted=lock != bundles.UNLOCKED,
     )
 
 
-def iter_tar(objects: ObjectStore, files: Iterable[manifests.FileVersion]) -> Iterator[bytes]:
+def iter_tar(
+    objects: object_store.ObjectStore, files: Iterable[manifests.FileVersion]
+) -> Iterator[bytes]:
     """Yield the bytes of a tar in the pax format, with every file checked on the way."""
     for file in files:
         entry = tarfile.TarInfo("/".join(archived_files.parse_archived(file.path)))

@@ -13,10 +13,7 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from recollect.archive import archived_files, bundles
-from recollect.archive.archive_tasks import list_written
-from recollect.archive.deleted_sessions import is_partial
-from recollect.archive.manifests import FileKind, decode_path
+from recollect.archive import archive_tasks, archived_files, bundles, deleted_sessions, manifests
 from recollect.documents.archive_reports import BundleReport, ImportReport
 from recollect.errors import UnreadableInput, UsageError
 from recollect.library.transcript_ends import find_cwd, find_session_id, find_slug
@@ -72,7 +69,7 @@ def describe_session(transcript: Transcript) -> bundles.BundledSession:
     """Return what a bundle says about a session."""
     if find_root_of(transcript) is None or transcript.kind is not TranscriptKind.SESSION:
         raise UsageError(f"{transcript.file} is not a session in a Claude directory.")
-    if is_partial(transcript.file):
+    if deleted_sessions.is_partial(transcript.file):
         raise UsageError(f"{transcript.file} is not a session, only what is left of one.")
     return bundles.BundledSession(
         id=name_of(transcript), project=transcript.project, cwd=find_cwd(transcript.path)
@@ -91,12 +88,12 @@ def _belongs(
     file: archived_files.ClaudeFile, transcript: Transcript, session: str, slug: str | None
 ) -> bool:
     tree, *names = file.path.split("/")
-    if file.kind is FileKind.PLAN:
+    if file.kind is manifests.FileKind.PLAN:
         return slug is not None and names == [f"{slug}.md"]
     # The same session may be in two projects, as a copy.
     if tree == "projects" and names[0] != transcript.project:
         return False
-    if file.session is None and file.kind is FileKind.SUBAGENT:
+    if file.session is None and file.kind is manifests.FileKind.SUBAGENT:
         return find_session_id(Path(file.file)) == session
     return file.session == session
 
@@ -152,7 +149,10 @@ def import_bundle(
         if not dry_run:
             _place(_read(opened), targets, keep_times=keep_times)
     return ImportReport(
-        is_dry_run=dry_run, directory=str(base), sessions=sessions, files=list_written(targets)
+        is_dry_run=dry_run,
+        directory=str(base),
+        sessions=sessions,
+        files=archive_tasks.list_written(targets),
     )
 
 
@@ -201,7 +201,7 @@ def _check(
     tree, *rest = archived_files.parse_foreign(file.path)
     if tree == "projects":
         project = projects[file.session, file.path.split("/")[1]]
-        rest[0] = decode_path(project)[0]
+        rest[0] = manifests.decode_path(project)[0]
     target = archived_files.find_target(base, (tree, *rest), content)
     deque(content, maxlen=0)
     return target

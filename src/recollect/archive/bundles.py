@@ -27,12 +27,8 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple, Protocol
 
 import msgspec
-from msgspec import Struct
 
-from recollect.archive import encryption
-from recollect.archive.archived_files import parse_foreign, parse_mode, write_private
-from recollect.archive.manifests import FileKind
-from recollect.archive.object_store import MAX_CONTENT, FrameReader, compress
+from recollect.archive import archived_files, encryption, manifests, object_store
 from recollect.errors import UnreadableInput
 from recollect.sources.safe_files import open_file
 
@@ -71,7 +67,7 @@ def write_locked(target: Path, content: Iterable[bytes], lock: FileLock = UNLOCK
         else:
             file.writelines(content)
 
-    write_private(target, write)
+    archived_files.write_private(target, write)
 
 
 @contextmanager
@@ -162,19 +158,19 @@ _MAX_TIME: Final = 4_102_444_800 * 10**9
 """The year 2100, which every file system can store."""
 
 
-class BundledFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BundledFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file in a bundle."""
 
     path: str
     session: str
-    kind: FileKind
+    kind: manifests.FileKind
     size: int
     mtime_ns: int
     mode: str
     sha256: str
 
 
-class BundledSession(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BundledSession(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A session in a bundle."""
 
     id: str
@@ -184,7 +180,7 @@ class BundledSession(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The directory that it worked in, which names that of the project."""
 
 
-class RedactionReport(Struct, frozen=True, kw_only=True):
+class RedactionReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a search for secrets in the sessions found; never the secrets themselves."""
 
     masked: bool = False
@@ -195,7 +191,7 @@ class RedactionReport(Struct, frozen=True, kw_only=True):
     """How many of each kind."""
 
 
-class BundleManifest(Struct, frozen=True, kw_only=True):
+class BundleManifest(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of a bundle."""
 
     format: str = FORMAT
@@ -210,29 +206,29 @@ class OpenBundle(NamedTuple):
     """A bundle whose manifest has been checked; its content follows in the frames."""
 
     manifest: BundleManifest
-    frames: FrameReader
+    frames: object_store.FrameReader
 
 
 def iter_bundle(manifest: BundleManifest, contents: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
     """Yield the bytes of a bundle; `contents` are those of the files, in order."""
     yield _MARK
-    yield compress(msgspec.json.encode(manifest) + b"\n")
+    yield object_store.compress(msgspec.json.encode(manifest) + b"\n")
     pending = bytearray()
     for content in contents:
         for part in content:
             pending += part
-            while len(pending) >= MAX_CONTENT:
-                yield compress(pending[:MAX_CONTENT])
-                del pending[:MAX_CONTENT]
+            while len(pending) >= object_store.MAX_CONTENT:
+                yield object_store.compress(pending[: object_store.MAX_CONTENT])
+                del pending[: object_store.MAX_CONTENT]
     if pending:
-        yield compress(pending)
+        yield object_store.compress(pending)
 
 
 def open_bundle(file: ReadableFile, size: int) -> OpenBundle:
     """Read and check the manifest of a bundle; raise UnreadableInput if anything is wrong."""
     if file.read(len(_MARK)) != _MARK:
         raise UnreadableInput("This is not a Recollect bundle.")
-    frames = FrameReader(file.read)
+    frames = object_store.FrameReader(file.read)
     line = frames.read_line(MAX_MANIFEST)
     try:
         manifest = msgspec.json.decode(line, type=BundleManifest)
@@ -269,7 +265,7 @@ def iter_files(bundle: OpenBundle) -> Iterator[tuple[BundledFile, Iterator[bytes
     bundle.frames.require_end()
 
 
-def _iter_content(frames: FrameReader, file: BundledFile) -> Iterator[bytes]:
+def _iter_content(frames: object_store.FrameReader, file: BundledFile) -> Iterator[bytes]:
     digest = sha256()
     for part in frames.iter_bytes(file.size):
         digest.update(part)
@@ -279,9 +275,9 @@ def _iter_content(frames: FrameReader, file: BundledFile) -> Iterator[bytes]:
 
 
 def _check_file(file: BundledFile, projects: dict[str, str]) -> None:
-    parts = parse_foreign(file.path)
-    mode = parse_mode(file.mode)
-    if file.kind is FileKind.HISTORY or file.session not in projects:
+    parts = archived_files.parse_foreign(file.path)
+    mode = archived_files.parse_mode(file.mode)
+    if file.kind is manifests.FileKind.HISTORY or file.session not in projects:
         raise UnreadableInput(f"{file.path!r} does not belong to a session of the bundle.")
     if parts[0] == "projects" and file.path.split("/")[1] != projects[file.session]:
         raise UnreadableInput(f"{file.path!r} is not in the directory of its session's project.")
@@ -294,7 +290,9 @@ def _check_file(file: BundledFile, projects: dict[str, str]) -> None:
 
 def _check_names(files: Sequence[BundledFile]) -> None:
     """Refuse names that are the same on some disk, and files that are directories of others."""
-    names = [tuple(part.casefold() for part in parse_foreign(file.path)) for file in files]
+    names = [
+        tuple(part.casefold() for part in archived_files.parse_foreign(file.path)) for file in files
+    ]
     if len(set(names)) != len(names):
         raise UnreadableInput("Two files of the bundle have the same name.")
     above = {name[:depth] for name in names for depth in range(1, len(name))}

@@ -22,7 +22,6 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct, structs
 
 from recollect.archive import object_store
 from recollect.errors import UnreadableInput
@@ -52,7 +51,7 @@ class FileKind(StrEnum):
     HISTORY = "history"
 
 
-class Piece(Struct, frozen=True):
+class Piece(msgspec.Struct, frozen=True):
     """A range of the content of an object."""
 
     object: str
@@ -61,7 +60,7 @@ class Piece(Struct, frozen=True):
     length: int
 
 
-class FileVersion(Struct, frozen=True, kw_only=True):
+class FileVersion(msgspec.Struct, frozen=True, kw_only=True):
     """A file as it was at one time; its content is that of its pieces, one after the other."""
 
     root: str
@@ -84,7 +83,7 @@ class FileVersion(Struct, frozen=True, kw_only=True):
         return self.root, self.path
 
 
-class Header(Struct, frozen=True, kw_only=True):
+class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of a manifest."""
 
     format: str = FORMAT
@@ -257,7 +256,7 @@ def join_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     for piece in pieces:
         last = joined[-1] if joined else None
         if last and (last.object, last.offset + last.length) == (piece.object, piece.offset):
-            joined[-1] = structs.replace(last, length=last.length + piece.length)
+            joined[-1] = msgspec.structs.replace(last, length=last.length + piece.length)
         else:
             joined.append(piece)
     return tuple(joined)

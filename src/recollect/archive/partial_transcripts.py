@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
-from msgspec import Struct
 
 from recollect.archive.archived_files import HISTORY
 from recollect.atomic_files import make_directories
@@ -45,11 +44,11 @@ _NOT_SESSIONS: Final = (claude_directories.SUBAGENTS_DIRECTORY, "memory")
 _TODO_AGENT: Final = "-agent-"
 
 
-class _Pasted(Struct, frozen=True):
+class _Pasted(msgspec.Struct, frozen=True):
     content: str | None = None
 
 
-class _HistoryLine(Struct, frozen=True, rename="camel"):
+class _HistoryLine(msgspec.Struct, frozen=True, rename="camel"):
     display: str
     timestamp: float
     project: str
@@ -71,7 +70,7 @@ class Leftover(NamedTuple):
     text: str
 
 
-class Leftovers(Struct, kw_only=True):
+class Leftovers(msgspec.Struct, kw_only=True):
     """All that is left of one session."""
 
     id: str
@@ -223,7 +222,7 @@ def _add_plans(root: Path, found: Mapping[str, Leftovers]) -> None:
             )
 
 
-class _Todo(Struct, frozen=True):
+class _Todo(msgspec.Struct, frozen=True):
     content: str = ""
     subject: str = ""
     description: str = ""

@@ -11,27 +11,14 @@ import click
 
 from recollect.archive import find_archive_directory
 from recollect.archive.archive import Archive
-from recollect.cli.command_workspace import (
-    SETTING,
-    LockOptions,
-    ask_new_passphrase,
-    choose_lock,
-    lock_options,
-    passphrase_option,
-    progress_line,
-    recipient_option,
-    use_configured_keys,
-)
-from recollect.cli.json_output import format_document
+from recollect.cli import command_workspace, json_output, terminal_output, write_targets
 from recollect.cli.options import json_option
-from recollect.cli.terminal_output import count_columns
-from recollect.cli.write_targets import confirm, yes_option
 from recollect.errors import NothingFound, UsageError
 
 
 def open_archive(roots: Iterable[Path]) -> Archive:
     """Return the archive, which need not exist."""
-    use_configured_keys()
+    command_workspace.use_configured_keys()
     return Archive(find_archive_directory(roots))
 
 
@@ -47,7 +34,7 @@ def open_existing() -> Archive:
 
 def print_document(document: object, lines: Iterable[str], *, as_json: bool) -> None:
     """Print a document for a program, or lines for a person."""
-    click.echo(format_document(document) if as_json else "\n".join(lines))
+    click.echo(json_output.format_document(document) if as_json else "\n".join(lines))
 
 
 Watch = Callable[[int, int], None]
@@ -64,7 +51,7 @@ Watch = Callable[[int, int], None]
     type=click.Path(path_type=Path),
     help="Write to FILE, which must not exist: a .tar or .tar.zst.",
 )
-@lock_options
+@command_workspace.lock_options
 @json_option
 def export(
     sessions: tuple[str, ...],
@@ -72,7 +59,7 @@ def export(
     everything: bool,
     output: Path,
     as_json: bool,
-    **options: Unpack[LockOptions],
+    **options: Unpack[command_workspace.LockOptions],
 ) -> int:
     """Write archived sessions to a tar file.
 
@@ -90,21 +77,23 @@ def export(
     if bool(sessions) == everything:
         raise UsageError("Name the sessions to export, or use --all.")
     archive = open_existing()
-    document = export_sessions(archive, sessions, output.absolute(), choose_lock(options))
+    document = export_sessions(
+        archive, sessions, output.absolute(), command_workspace.choose_lock(options)
+    )
     print_document(document, iter_export(document), as_json=as_json)
     return 0
 
 
 @click.command("encrypt")
-@recipient_option
-@passphrase_option
+@command_workspace.recipient_option
+@command_workspace.passphrase_option
 @click.option(
     "--new-key",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Create a new age identity in FILE and encrypt to it.",
 )
-@yes_option
+@write_targets.yes_option
 @json_option
 def encrypt(
     *,
@@ -134,23 +123,25 @@ def encrypt(
     if sum(map(bool, (recipients, asks_passphrase, new_key))) != 1:
         raise UsageError("Use one of --recipient, --passphrase and --new-key.")
     archive = open_existing()
-    for line in iter_key_warning(count_columns(), has_passphrase=asks_passphrase):
+    for line in iter_key_warning(terminal_output.count_columns(), has_passphrase=asks_passphrase):
         click.echo(line, err=True)
-    confirm("Encrypt the archive?", yes=yes)
+    write_targets.confirm("Encrypt the archive?", yes=yes)
     if new_key:
         recipients = _make_key(archive, new_key.absolute())
-        for line in iter_key_advice(new_key.absolute(), count_columns()):
+        for line in iter_key_advice(new_key.absolute(), terminal_output.count_columns()):
             click.echo(line, err=True)
-    with progress_line("objects") as show_progress:
+    with command_workspace.progress_line("objects") as show_progress:
         if asks_passphrase:
-            keys = protect_with_passphrase(archive, ask_new_passphrase(), show_progress)
+            keys = protect_with_passphrase(
+                archive, command_workspace.ask_new_passphrase(), show_progress
+            )
         else:
             keys = _encrypt_to_keys(archive, recipients, new_key, show_progress)
     return _report_status(Archive(archive.directory, keys), as_json=as_json)
 
 
 @click.command("decrypt")
-@yes_option
+@write_targets.yes_option
 @json_option
 def decrypt(*, yes: bool, as_json: bool) -> int:
     """Decrypt the archive.
@@ -163,8 +154,8 @@ def decrypt(*, yes: bool, as_json: bool) -> int:
     archive = open_existing()
     settings = archive.require_settings()
     if settings.recipients or settings.is_rewriting:
-        confirm("Store the archive without encryption?", yes=yes)
-        with progress_line("objects") as show_progress:
+        write_targets.confirm("Store the archive without encryption?", yes=yes)
+        with command_workspace.progress_line("objects") as show_progress:
             encrypt_to(archive, (), show_progress)
     else:
         click.echo("The archive is not encrypted.", err=True)
@@ -199,8 +190,8 @@ def _encrypt_to_keys(
     identities = finder.read_identities(key.absolute()) if key else finder.read_identity_file()
     if not identities:
         raise UsageError(
-            f"Set {IDENTITY_VARIABLE}, or `{SETTING}` in the config file, to the identity file of "
-            "a recipient first: without it you could not read your own archive."
+            f"Set {IDENTITY_VARIABLE}, or `{command_workspace.SETTING}` in the config file, to the "
+            "identity file of a recipient first: without it you could not read your own archive."
         )
     require_matching_identity(recipients, identities)
     encrypt_to(Archive(archive.directory, identities), recipients, watch)
@@ -212,5 +203,7 @@ def _report_status(archive: Archive, *, as_json: bool) -> int:
     from recollect.cli.archive_text import iter_status
 
     document = describe_status(archive, ())
-    print_document(document, iter_status(document, count_columns()), as_json=as_json)
+    print_document(
+        document, iter_status(document, terminal_output.count_columns()), as_json=as_json
+    )
     return 0

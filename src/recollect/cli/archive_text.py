@@ -22,11 +22,8 @@ from recollect.archive.archive import Archive
 from recollect.archive.archived_files import list_claude_files
 from recollect.archive.encryption import IDENTITY_VARIABLE
 from recollect.archive.manifests import FileKind
-from recollect.cli import config_file
-from recollect.cli.clock import read_clock
+from recollect.cli import clock, config_file, terminal_output, write_targets
 from recollect.cli.config_file import find_path
-from recollect.cli.terminal_output import count_columns, faint, iter_table, label_id, wrap
-from recollect.cli.write_targets import confirm
 from recollect.documents import archive_reports
 from recollect.health import retention
 from recollect.locations.claude_directories import CONFIG_VARIABLE
@@ -38,7 +35,7 @@ from recollect.store import data_directory
 def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:
     """Yield what a lost key means, before it is used."""
     key = "passphrase" if has_passphrase else "key"
-    yield from wrap(
+    yield from terminal_output.wrap(
         f"No one can read an encrypted archive without its {key}, not even you or Recollect. If "
         f"the {key} is lost, every session that Claude Code has deleted is lost. Keep a copy of it "
         "where you will still find it in years, for example in a password manager.",
@@ -49,8 +46,10 @@ def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:
 
 def iter_key_advice(path: Path, columns: int) -> Iterator[str]:
     """Yield what to do with a new key."""
-    yield from wrap(f"The key is in {show_path(path)}. Copy it to a safe place.", columns, "")
-    yield from wrap(
+    yield from terminal_output.wrap(
+        f"The key is in {show_path(path)}. Copy it to a safe place.", columns, ""
+    )
+    yield from terminal_output.wrap(
         f"To let Recollect find it, put this at the top of {show_path(find_path())}:", columns, ""
     )
     yield f'  archive_identity = "{show_path(path)}"'
@@ -68,21 +67,27 @@ def iter_export(report: archive_reports.ArchiveExport) -> Iterator[str]:
 
 def iter_status(status: archive_reports.ArchiveStatus, columns: int) -> Iterator[str]:
     """Yield the state of the archive."""
-    yield from iter_table([*_list_status(status)], "<<", columns, "")
+    yield from terminal_output.iter_table([*_list_status(status)], "<<", columns, "")
     for name in status.damaged_manifests:
-        yield from wrap(f"Damaged: {name}. Run `recollect archive verify`.", columns, "")
+        yield from terminal_output.wrap(
+            f"Damaged: {name}. Run `recollect archive verify`.", columns, ""
+        )
     if status.is_rewriting:
         word = "encrypt" if status.recipients else "decrypt"
-        yield from wrap(
+        yield from terminal_output.wrap(
             f"`recollect archive {word}` is running or was interrupted. If it was, run it again "
             "with the same options to finish it.",
             columns,
             "",
         )
     if not status.is_enabled:
-        yield from wrap("To keep your sessions: recollect archive enable", columns, "")
+        yield from terminal_output.wrap(
+            "To keep your sessions: recollect archive enable", columns, ""
+        )
     elif status.files_behind:
-        yield from wrap("To archive new sessions: recollect archive sync", columns, "")
+        yield from terminal_output.wrap(
+            "To archive new sessions: recollect archive sync", columns, ""
+        )
 
 
 def _list_status(status: archive_reports.ArchiveStatus) -> Iterator[tuple[str, str]]:
@@ -123,13 +128,13 @@ def iter_sync(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str
 def iter_sync_problems(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str]:
     """Yield what was not copied, and why."""
     for path in report.skipped:
-        yield from wrap(safe_text(f"Skipped {path}", single_line=True), columns, "")
+        yield from terminal_output.wrap(safe_text(f"Skipped {path}", single_line=True), columns, "")
     for path in report.vanished:
         message = f"Deleted before it could be copied: {path}"
-        yield from wrap(safe_text(message, single_line=True), columns, "")
+        yield from terminal_output.wrap(safe_text(message, single_line=True), columns, "")
     for path, reason in report.unreadable.items():
         message = f"Could not read {path}: {reason}"
-        yield from wrap(safe_text(message, single_line=True), columns, "")
+        yield from terminal_output.wrap(safe_text(message, single_line=True), columns, "")
 
 
 def iter_sessions(
@@ -138,7 +143,7 @@ def iter_sessions(
     """Yield one line per session."""
     rows = [
         (
-            label_id(each.id),
+            terminal_output.label_id(each.id),
             format_age(each.activity, now),
             format_bytes(each.bytes),
             format_bytes(each.stored_bytes),
@@ -148,15 +153,15 @@ def iter_sessions(
         for each in document.sessions
     ]
     header = ("Session", "Active", "Size", "Stored", "", "Project")
-    yield from iter_table([header, *rows], "<>>><<", columns, "")
+    yield from terminal_output.iter_table([header, *rows], "<>>><<", columns, "")
 
 
 def iter_verification(document: archive_reports.ArchiveVerification, columns: int) -> Iterator[str]:
     """Yield what was checked, and every damage with the files that it affects."""
     for damage in document.damaged:
-        yield from wrap(safe_text(f"{damage.name} is {damage.reason}"), columns, "")
+        yield from terminal_output.wrap(safe_text(f"{damage.name} is {damage.reason}"), columns, "")
         for path in damage.files:
-            yield faint(safe_text(f"  needed by {path}", single_line=True))
+            yield terminal_output.faint(safe_text(f"  needed by {path}", single_line=True))
     objects = format_count(document.objects, "object")
     manifests, size = format_count(document.manifests, "manifest"), format_bytes(document.bytes)
     verdict = f"{len(document.damaged):,} damaged" if document.damaged else "all intact"
@@ -166,7 +171,7 @@ def iter_verification(document: archive_reports.ArchiveVerification, columns: in
     if document.unused:
         unused, size = format_count(document.unused, "object"), format_bytes(document.unused_bytes)
         text = f"{unused} ({size}) left by an interrupted sync; `recollect archive prune` removes"
-        yield from wrap(f"{text} what nothing needs.", columns, "")
+        yield from terminal_output.wrap(f"{text} what nothing needs.", columns, "")
 
 
 def iter_written(
@@ -188,7 +193,9 @@ def iter_removal(document: archive_reports.ArchiveRemoval, columns: int) -> Iter
     if document.kept:
         are = "is" if len(document.kept) == 1 else "are"
         kept = format_count(len(document.kept), "session")
-        yield from wrap(f"Kept {kept} that {are} still in a Claude directory.", columns, "")
+        yield from terminal_output.wrap(
+            f"Kept {kept} that {are} still in a Claude directory.", columns, ""
+        )
     objects = format_count(document.objects, "object")
     yield f"{verb} {objects}, {format_bytes(document.bytes)}."
 
@@ -216,13 +223,13 @@ def ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> No
     ]
     days = min((each.days for each in retentions.values()), default=0)
     sizes = [file.stamp[1] for files in listed.values() for file in files]
-    columns = count_columns()
+    columns = terminal_output.count_columns()
     for line in (
-        *iter_deletions(days, deletions, read_clock(), columns),
+        *iter_deletions(days, deletions, clock.read_clock(), columns),
         *iter_consent(archive.directory, len(sizes), sum(sizes), columns),
     ):
         click.echo(line, err=True)
-    confirm("Keep copies of your sessions?", yes=yes)
+    write_targets.confirm("Keep copies of your sessions?", yes=yes)
 
 
 def iter_deletions(
@@ -237,7 +244,7 @@ def iter_deletions(
         else ""
     )
     due = f", {overdue:,} of them the next time it starts" if overdue else ""
-    yield from wrap(
+    yield from terminal_output.wrap(
         f"Claude Code deletes sessions {days:g} days after their last change "
         f"({retention.SETTING} in its {retention.SETTINGS_NAME}).{count}{due}{'.' if soon else ''}",
         columns,
@@ -253,8 +260,8 @@ def iter_consent(path: Path, files: int, size: int, columns: int) -> Iterator[st
         ("Space", f"about {format_bytes(size // ESTIMATED_RATIO)}, growing as you work"),
     ]
     yield "The archive keeps a copy of every session, with everything that belongs to it."
-    yield from iter_table(rows, "<<", columns)
-    yield from wrap(
+    yield from terminal_output.iter_table(rows, "<<", columns)
+    yield from terminal_output.wrap(
         "When Claude Code deletes a session, the copy stays until you remove it with `recollect "
         "archive forget` or `prune`. Sessions contain whatever Claude has read, including "
         "passwords: only your user can read the copies, but they are not encrypted. `recollect "
@@ -262,7 +269,7 @@ def iter_consent(path: Path, files: int, size: int, columns: int) -> Iterator[st
         columns,
         "",
     )
-    yield from wrap("Nothing in the Claude directory is changed.", columns, "")
+    yield from terminal_output.wrap("Nothing in the Claude directory is changed.", columns, "")
 
 
 _LABEL = "recollect-archive"

@@ -4,21 +4,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from recollect.cli import usage_text
 from recollect.cli.terminal_output import GAP, Row, faint, iter_table, pad, strong, wrap
-from recollect.cli.usage_text import (
-    choose_places,
-    describe_client_priced,
-    describe_relayed,
-    show_cost,
-)
 from recollect.documents.usage_report import CauseDocument
 from recollect.quantities import format_count, format_dollars, format_number, format_short_number
 from recollect.render.terminal import safe_text, shorten
-from recollect.usage.causes import LONG_CONTEXT, Cause
-from recollect.usage.explain import Explanation, Line, PriceUsed, Status
-from recollect.usage.scopes import ScopeKind
+from recollect.usage import causes, explain, scopes, zones
 from recollect.usage.totals import MICRO, ClientCost
-from recollect.usage.zones import Zone
 
 WIDE: Final = 100
 """Minimum number of columns for showing the time and each class of tokens."""
@@ -26,14 +18,16 @@ WIDE: Final = 100
 _TITLES = ("offset", "", "tokens", "cost", "")
 _WIDE_TITLES = ("offset", "time", "", "model", "input", "output", "write", "read", "cost", "")
 _NOUNS = {
-    Status.REPEAT: "repeated line",
-    Status.COPY: "copied message",
-    Status.PROGRESS: "message in progress records",
-    Status.SYNTHETIC: "synthetic line",
+    explain.Status.REPEAT: "repeated line",
+    explain.Status.COPY: "copied message",
+    explain.Status.PROGRESS: "message in progress records",
+    explain.Status.SYNTHETIC: "synthetic line",
 }
 
 
-def iter_explanation(explanation: Explanation, zone: Zone, columns: int) -> Iterator[str]:
+def iter_explanation(
+    explanation: explain.Explanation, zone: zones.Zone, columns: int
+) -> Iterator[str]:
     """Yield the lines of the explanation, none longer than `columns`."""
     about = (
         f"Usage of {explanation.kind.value} {explanation.name}. Costs are a list-price estimate, "
@@ -51,18 +45,20 @@ def iter_explanation(explanation: Explanation, zone: Zone, columns: int) -> Iter
         yield from _wrap(f"Could not show the lines of {file}: {reason}", columns)
 
 
-def _iter_file(lines: Sequence[Line], kind: ScopeKind, zone: Zone, columns: int) -> Iterator[str]:
-    places = choose_places([line.measures.cost or 0 for line in lines])
+def _iter_file(
+    lines: Sequence[explain.Line], kind: scopes.ScopeKind, zone: zones.Zone, columns: int
+) -> Iterator[str]:
+    places = usage_text.choose_places([line.measures.cost or 0 for line in lines])
     if columns < WIDE:
         rows = [_TITLES, *(_narrow_row(line, places) for line in lines)]
         yield from iter_table(rows, "><>><", columns)
         return
-    form = "%H:%M:%S" if kind is ScopeKind.DAY else "%Y-%m-%d %H:%M:%S"
+    form = "%H:%M:%S" if kind is scopes.ScopeKind.DAY else "%Y-%m-%d %H:%M:%S"
     rows = [_WIDE_TITLES, *(_wide_row(line, places, zone, form) for line in lines)]
     yield from iter_table(rows, "><<<>>>>><", columns)
 
 
-def _narrow_row(line: Line, places: int) -> Row:
+def _narrow_row(line: explain.Line, places: int) -> Row:
     total = line.measures.total
     return (
         str(line.offset),
@@ -73,7 +69,7 @@ def _narrow_row(line: Line, places: int) -> Row:
     )
 
 
-def _wide_row(line: Line, places: int, zone: Zone, form: str) -> Row:
+def _wide_row(line: explain.Line, places: int, zone: zones.Zone, form: str) -> Row:
     measures = line.measures
     local = None if measures.time is None else zone.find_local(measures.time // 1000)
     return (
@@ -90,20 +86,20 @@ def _wide_row(line: Line, places: int, zone: Zone, form: str) -> Row:
     )
 
 
-def _show_line_cost(line: Line, places: int) -> str:
-    if line.status is not Status.COUNTED:
+def _show_line_cost(line: explain.Line, places: int) -> str:
+    if line.status is not explain.Status.COUNTED:
         return "-"
     cost = line.measures.cost
     return "unknown" if cost is None else format_dollars(cost / MICRO, places)
 
 
-def _iter_sums(explanation: Explanation, columns: int) -> Iterator[str]:
+def _iter_sums(explanation: explain.Explanation, columns: int) -> Iterator[str]:
     totals = explanation.totals
-    places = choose_places([totals.cost])
+    places = usage_text.choose_places([totals.cost])
     yield from _wrap(
         f"Counted: {format_count(totals.messages, 'message')}, {totals.input:,} input, "
         f"{totals.output:,} output, {totals.cache_write:,} cache write and "
-        f"{totals.cache_read:,} cache read tokens, {show_cost(totals, places)}.",
+        f"{totals.cache_read:,} cache read tokens, {usage_text.show_cost(totals, places)}.",
         columns,
     )
     omitted = [
@@ -111,9 +107,9 @@ def _iter_sums(explanation: Explanation, columns: int) -> Iterator[str]:
     ]
     yield from _wrap(f"Not counted: {', '.join(omitted) or 'nothing'}.", columns)
     if totals.relayed:
-        yield from _wrap(describe_relayed(totals.relayed), columns)
+        yield from _wrap(usage_text.describe_relayed(totals.relayed), columns)
     if totals.client_priced:
-        yield from _wrap(describe_client_priced(totals.client_priced), columns)
+        yield from _wrap(usage_text.describe_client_priced(totals.client_priced), columns)
     if explanation.client is not None:
         yield from _wrap(_describe_client(explanation.client, totals.cost, places), columns)
 
@@ -138,7 +134,7 @@ def _describe_client(client: ClientCost, cost: int, places: int) -> str:
     )
 
 
-def _iter_prices(prices: Sequence[PriceUsed], columns: int) -> Iterator[str]:
+def _iter_prices(prices: Sequence[explain.PriceUsed], columns: int) -> Iterator[str]:
     if not prices:
         return
     yield ""
@@ -148,7 +144,7 @@ def _iter_prices(prices: Sequence[PriceUsed], columns: int) -> Iterator[str]:
     yield from iter_table(rows, ">>>>><<", columns)
 
 
-def _price_row(used: PriceUsed) -> Row:
+def _price_row(used: explain.PriceUsed) -> Row:
     price = used.price
     classes = (
         price.input,
@@ -167,13 +163,13 @@ def _wrap(sentence: str, columns: int) -> list[str]:
 
 
 MEANINGS: Final = {
-    Cause.SUBAGENTS: "everything that subagents read and wrote",
-    Cause.RETRIES: "replies that were requested again, and input sent again after an error",
-    Cause.COMPACTIONS: "the compacted conversation, sent for the first time",
-    Cause.CACHE_REBUILDS: "previously cached content, sent again",
-    Cause.LONG_CONTEXTS: f"cache reads beyond {LONG_CONTEXT:,} tokens in one request",
-    Cause.THINKING: "output before the visible reply",
-    Cause.OTHER: "none of these",
+    causes.Cause.SUBAGENTS: "everything that subagents read and wrote",
+    causes.Cause.RETRIES: "replies that were requested again, and input sent again after an error",
+    causes.Cause.COMPACTIONS: "the compacted conversation, sent for the first time",
+    causes.Cause.CACHE_REBUILDS: "previously cached content, sent again",
+    causes.Cause.LONG_CONTEXTS: f"cache reads beyond {causes.LONG_CONTEXT:,} tokens in one request",
+    causes.Cause.THINKING: "output before the visible reply",
+    causes.Cause.OTHER: "none of these",
 }
 _UNKNOWN: Final = "unknown"
 
@@ -190,7 +186,7 @@ def iter_causes(report: CauseDocument) -> Iterator[str]:
             "" if row.share is None else f"{row.share:.0%}",
             format_number(row.tokens),
             format_number(row.messages),
-            MEANINGS[Cause(row.cause)],
+            MEANINGS[causes.Cause(row.cause)],
         )
         for row in report.rows
     ]

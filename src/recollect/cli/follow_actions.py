@@ -20,9 +20,7 @@ from typing import Final
 import click
 
 from recollect.errors import UsageError
-from recollect.live.follow import FollowOptions
-from recollect.live.live_events import AnyEvent
-from recollect.live.triggers import FiredTrigger
+from recollect.live import follow, live_events, triggers
 from recollect.render.terminal import clip, safe_text
 from recollect.workspace.workspace import Workspace
 
@@ -55,7 +53,7 @@ def find_program(command: Sequence[str]) -> tuple[str, ...]:
     return (path, *command[1:])
 
 
-def make_notification(notifier: str, fired: FiredTrigger) -> tuple[str, ...]:
+def make_notification(notifier: str, fired: triggers.FiredTrigger) -> tuple[str, ...]:
     """Return the command that shows a notification."""
     title = f"Recollect: {fired.trigger} in session {fired.session_id[:8]}"
     title, text = _make_safe(title), _make_safe(fired.text) or "(no text)"
@@ -66,7 +64,7 @@ def make_notification(notifier: str, fired: FiredTrigger) -> tuple[str, ...]:
     return (notifier, "--app-name=Recollect", "--", title, html.escape(text))
 
 
-def make_environment(fired: FiredTrigger) -> dict[str, str]:
+def make_environment(fired: triggers.FiredTrigger) -> dict[str, str]:
     """Return the environment for the user's program."""
     return {
         **os.environ,
@@ -89,10 +87,10 @@ class Actions:
     def __init__(self, command: Sequence[str], *, notify: bool) -> None:
         self._command = find_program(command) if command else ()
         self._notifier = find_notifier() if notify else ""
-        self._waiting: asyncio.Queue[FiredTrigger] = asyncio.Queue(MAX_WAITING)
+        self._waiting: asyncio.Queue[triggers.FiredTrigger] = asyncio.Queue(MAX_WAITING)
         self._task: asyncio.Task[None] | None = None
 
-    def start(self, fired: FiredTrigger) -> None:
+    def start(self, fired: triggers.FiredTrigger) -> None:
         """Have something done about what happened."""
         if self._task is None:
             self._task = asyncio.create_task(self._run())
@@ -118,7 +116,7 @@ class Actions:
             self._waiting.task_done()
 
 
-async def _call(arguments: Sequence[str], fired: FiredTrigger) -> None:
+async def _call(arguments: Sequence[str], fired: triggers.FiredTrigger) -> None:
     """Run a program to completion; its output goes to stderr."""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -138,12 +136,12 @@ _REST_SECONDS: Final = 0.5
 
 def watch_session(workspace: Workspace, name: str, write_again: Callable[[], None]) -> None:
     """Call `write_again` after changes, until the session ends or the user interrupts."""
-    events = workspace.follow(name, start="end", options=FollowOptions(until="end"))
+    events = workspace.follow(name, start="end", options=follow.FollowOptions(until="end"))
     asyncio.run(write_on_change(events, write_again))
 
 
 async def write_on_change(
-    events: AsyncGenerator[AnyEvent, None], write_again: Callable[[], None]
+    events: AsyncGenerator[live_events.AnyEvent, None], write_again: Callable[[], None]
 ) -> None:
     """Call `write_again` after events, once for those that come together."""
     changed = asyncio.Event()
@@ -160,7 +158,9 @@ async def write_on_change(
     await watching
 
 
-async def _notice(events: AsyncGenerator[AnyEvent, None], changed: asyncio.Event) -> None:
+async def _notice(
+    events: AsyncGenerator[live_events.AnyEvent, None], changed: asyncio.Event
+) -> None:
     async with aclosing(events):
         async for _ in events:
             changed.set()

@@ -21,9 +21,7 @@ from recollect.records.envelope import Record
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, indent
 from recollect.render.terminal.terminal_turns import draw_prompt, draw_step, draw_turn_rule
-from recollect.render.views.part_builders import join_facts
-from recollect.render.views.turn_views import build_turn_views
-from recollect.render.views.whole_calls import show_whole_call
+from recollect.render.views import part_builders, turn_views, whole_calls
 from recollect.session.session import Session
 
 SPARE_TURNS: Final = 4
@@ -177,7 +175,9 @@ class TurnWindow:
                 yield from draw_turn_rule(view, canvas, columns)
                 yield from draw_prompt(view, canvas, columns)
                 continue
-            whole = show_whole_call(step, self._session) if canvas.options.is_full else step
+            whole = (
+                whole_calls.show_whole_call(step, self._session) if canvas.options.is_full else step
+            )
             lines = list(draw_step(whole, canvas, columns))
             if lines and (self._last_kind is not type(step) or isinstance(step, TextStep)):
                 yield ""
@@ -189,7 +189,7 @@ class TurnWindow:
         self._update_session()
         for key in list(self._rendered)[:-MAX_KEYS]:
             del self._rendered[key]
-        for shown in build_turn_views(self._session):
+        for shown in turn_views.build_turn_views(self._session):
             # The main path is not known before the end of the session.
             view = replace(shown, number=self._base + shown.number, is_on_main_path=True)
             head: Key = ("turn", view.uuid or view.number)
@@ -229,7 +229,7 @@ def _name_subagent(source: live_events.EventSubject) -> str:
     meta = read_subagent_meta(path.with_name(f"{path.stem}.meta.json"))
     if meta is None or not (meta.agent_type or meta.description):
         return f"subagent {source.agent_id or path.stem}"
-    return join_facts(meta.agent_type, meta.description)
+    return part_builders.join_facts(meta.agent_type, meta.description)
 
 
 def _find_position(records: Sequence[Record], wanted: Record) -> int:

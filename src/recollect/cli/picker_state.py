@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
@@ -185,7 +184,9 @@ def open_state(listings: Sequence[SessionListing], directory: str) -> PickerStat
     """Return the initial state: this project if it has sessions, or else all."""
     state = PickerState(listings=tuple(listings), directory=directory, scope=PickerScope.PROJECT)
     has_project = any(is_in_project(each, directory) for each in listings)
-    return show_matches(state if has_project else replace(state, scope=PickerScope.EVERYWHERE))
+    return show_matches(
+        state if has_project else structs.replace(state, scope=PickerScope.EVERYWHERE)
+    )
 
 
 def is_in_project(listing: SessionListing, directory: str) -> bool:
@@ -198,14 +199,14 @@ def is_in_project(listing: SessionListing, directory: str) -> bool:
 def type_query(state: PickerState, query: str) -> PickerState:
     """Change the query and return to the top of the list."""
     return show_matches(
-        replace(state, query=query, selected=0, is_help_shown=False, note="", message="")
+        structs.replace(state, query=query, selected=0, is_help_shown=False, note="", message="")
     )
 
 
 def switch_scope(state: PickerState) -> PickerState:
     """Switch between this project and everywhere."""
     other = PickerScope.EVERYWHERE if state.scope is PickerScope.PROJECT else PickerScope.PROJECT
-    return show_matches(replace(state, scope=other, selected=0, message=""))
+    return show_matches(structs.replace(state, scope=other, selected=0, message=""))
 
 
 def switch_branch(state: PickerState) -> PickerState:
@@ -213,14 +214,14 @@ def switch_branch(state: PickerState) -> PickerState:
     row = state.current
     branch = row.listing.git_branch if row and state.branch is None else None
     if branch is None and state.branch is None:
-        return replace(state, message="The selected session has no git branch.")
-    return show_matches(replace(state, branch=branch, selected=0, message=""))
+        return structs.replace(state, message="The selected session has no git branch.")
+    return show_matches(structs.replace(state, branch=branch, selected=0, message=""))
 
 
 def switch_errors(state: PickerState) -> PickerState:
     """List only sessions with failures, or all again."""
     only = not state.errors_only
-    return show_matches(replace(state, errors_only=only, selected=0, message=""))
+    return show_matches(structs.replace(state, errors_only=only, selected=0, message=""))
 
 
 def switch_dates(state: PickerState, now: datetime) -> PickerState:
@@ -230,19 +231,19 @@ def switch_dates(state: PickerState, now: datetime) -> PickerState:
     today = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     days = _DAYS.get(dates)
     since = None if days is None else (today - timedelta(days=days - 1)).timestamp()
-    return show_matches(replace(state, dates=dates, since=since, selected=0, message=""))
+    return show_matches(structs.replace(state, dates=dates, since=since, selected=0, message=""))
 
 
 def move(state: PickerState, steps: int) -> PickerState:
     """Move the selection, stopping at the ends."""
     selected = min(max(state.selected + steps, 0), max(len(state.rows) - 1, 0))
-    return replace(state, selected=selected, message="")
+    return structs.replace(state, selected=selected, message="")
 
 
 def show_matches(state: PickerState) -> PickerState:
     """List the sessions whose title, prompt, project, branch or id contains all query words."""
     rows = tuple(PickerRow(each) for each in list_scope(state) if _matches(each, state.query))
-    return replace(state, rows=rows, selected=min(state.selected, max(len(rows) - 1, 0)))
+    return structs.replace(state, rows=rows, selected=min(state.selected, max(len(rows) - 1, 0)))
 
 
 def add_found(state: PickerState, query: str, found: FoundHits) -> PickerState:
@@ -252,13 +253,13 @@ def add_found(state: PickerState, query: str, found: FoundHits) -> PickerState:
     titled = [row for row in state.rows if row.is_titled]
     shown = {row.listing.id for row in titled}
     by_id = {each.id: each for each in list_scope(state)}
-    noted = [replace(row, hit=found.hits.get(row.listing.id)) for row in titled]
+    noted = [structs.replace(row, hit=found.hits.get(row.listing.id)) for row in titled]
     more = [
         PickerRow(by_id[session_id], hit, is_titled=False)
         for session_id, hit in found.hits.items()
         if session_id in by_id and session_id not in shown
     ]
-    return replace(state, rows=(*noted, *more), note=found.note)
+    return structs.replace(state, rows=(*noted, *more), note=found.note)
 
 
 def list_scope(state: PickerState) -> list[SessionListing]:

@@ -11,9 +11,7 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from recollect.cli.terminal_output import count_table_columns
-from recollect.documents.kinds import SubagentOutcome
-from recollect.documents.session_documents import OutlineEntry, OutlineSubagent
-from recollect.documents.turn_documents import TurnView
+from recollect.documents import kinds, session_documents, turn_documents
 from recollect.library.sidecar_files import load_session_lists
 from recollect.lineage import Relation
 from recollect.locations.place_names import LISTS
@@ -21,16 +19,10 @@ from recollect.quantities import format_count, format_time
 from recollect.render.terminal import POINTER, clip, measure, safe_text, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.terminal_parts import draw_head
-from recollect.render.views.overview import build_outline
-from recollect.render.views.part_builders import join_facts
-from recollect.render.views.record_notices import list_sidecar_notices
-from recollect.render.views.turn_views import build_turn_views
-from recollect.render.views.whole_calls import show_whole_calls
+from recollect.render.views import overview, part_builders, record_notices, turn_views, whole_calls
 from recollect.session.session import Session
 from recollect.session.times import parse_time
-from recollect.workspace.session_places import RecordLocation
-from recollect.workspace.thread_questions import OpenedPart
-from recollect.workspace.turn_selection import list_alternatives
+from recollect.workspace import session_places, thread_questions, turn_selection
 
 
 def iter_session(
@@ -69,24 +61,29 @@ def _iter_all(
         yield ""
     if is_whole and not prompts_only:
         yield from _render_strays(session, canvas)
-        for notice in list_sidecar_notices(
+        for notice in record_notices.list_sidecar_notices(
             load_session_lists(session), session.contents.metadata.id
         ):
             yield from terminal_turns.draw_notice(notice, canvas, columns)
             yield ""
 
 
-def iter_views(session: Session, turns: Sequence[int], *, is_full: bool) -> Iterator[TurnView]:
+def iter_views(
+    session: Session, turns: Sequence[int], *, is_full: bool
+) -> Iterator[turn_documents.TurnView]:
     """Yield the views of `turns`, with everything in their calls if `is_full`."""
     for index in turns:
-        for view in build_turn_views(session, start=index, stop=index + 1):
-            yield show_whole_calls(view, session) if is_full else view
+        for view in turn_views.build_turn_views(session, start=index, stop=index + 1):
+            yield whole_calls.show_whole_calls(view, session) if is_full else view
 
 
-def _render_fork(session: Session, view: TurnView, canvas: Canvas) -> Iterator[str]:
+def _render_fork(session: Session, view: turn_documents.TurnView, canvas: Canvas) -> Iterator[str]:
     """Yield a line about each branch that was abandoned before this turn."""
     own = set(view.uuids)
-    numbers = {uuid: number for number, uuid in enumerate(list_alternatives(session), start=1)}
+    numbers = {
+        uuid: number
+        for number, uuid in enumerate(turn_selection.list_alternatives(session), start=1)
+    }
     for branch in session.contents.branches:
         if branch.chosen in own:
             ways = [f"--branch {numbers[each]}" for each in branch.options if each in numbers]
@@ -105,7 +102,10 @@ def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
 
 
 def iter_place(
-    session: Session, turns: Sequence[int], at: RecordLocation, render_options: RenderOptions
+    session: Session,
+    turns: Sequence[int],
+    at: session_places.RecordLocation,
+    render_options: RenderOptions,
 ) -> Iterator[str]:
     """Yield the lines of `turns` with a place marked, opened down to the subagent that has it."""
     agents: dict[str, int] = {}
@@ -119,7 +119,7 @@ def iter_place(
     yield from iter_session(session, shown, options, is_whole=False, prompts_only=False)
     canvas = Canvas(options)
     if at.anchor == LISTS:
-        for notice in list_sidecar_notices(
+        for notice in record_notices.list_sidecar_notices(
             load_session_lists(session), session.contents.metadata.id
         ):
             lines = terminal_turns.draw_notice(
@@ -141,7 +141,7 @@ _JOINTS = {
 
 
 def iter_thread(
-    parts: Sequence[OpenedPart],
+    parts: Sequence[thread_questions.OpenedPart],
     render_options: RenderOptions,
     outline: bool,
     prompts_only: bool,
@@ -151,7 +151,9 @@ def iter_thread(
     for number, part in enumerate(parts, start=1):
         metadata = part.session.contents.metadata
         joint = _JOINTS.get(part.relation) if part.relation else None
-        facts = join_facts(f"{number} of {len(parts)}", joint, metadata.id[:8], metadata.title)
+        facts = part_builders.join_facts(
+            f"{number} of {len(parts)}", joint, metadata.id[:8], metadata.title
+        )
         title = clip(safe_text(facts, single_line=True), max(render_options.columns - 8, 8))
         yield from terminal_turns.draw_rule(title, canvas, render_options.columns, "bold")
         yield ""
@@ -174,7 +176,9 @@ def iter_outline(
     render_options = replace(render_options, columns=count_table_columns())
     canvas = Canvas(render_options)
     wanted = set(turns)
-    entries = [each for each in build_outline(session) if each.number - 1 in wanted and each.line]
+    entries = [
+        each for each in overview.build_outline(session) if each.number - 1 in wanted and each.line
+    ]
     width = max((len(str(each.number)) for each in entries), default=1)
     for entry in entries:
         yield canvas.line(_describe_entry(entry, width, render_options)).rstrip()
@@ -182,23 +186,25 @@ def iter_outline(
 
 
 def _draw_agents(
-    subagents: Sequence[OutlineSubagent], canvas: Canvas, indentation: int
+    subagents: Sequence[session_documents.OutlineSubagent], canvas: Canvas, indentation: int
 ) -> Iterator[str]:
     """Yield a line for each subagent, with its own below it."""
     for each in subagents:
         name = safe_text(each.agent_type or "subagent", single_line=True)
         about = safe_text(each.description or each.agent_id, single_line=True)
         calls = format_count(each.tool_calls, "call") if each.tool_calls else None
-        tail = join_facts(calls, each.outcome)
+        tail = part_builders.join_facts(calls, each.outcome)
         head = f"{' ' * indentation}↳ {name}  "
         room = canvas.options.columns - measure(head) - measure(tail) - 2
-        style = "red" if each.outcome is SubagentOutcome.FAILED else "dim"
+        style = "red" if each.outcome is kinds.SubagentOutcome.FAILED else "dim"
         line = Text.assemble((head, "magenta"), clip(about, max(room, 8)), (f"  {tail}", style))
         yield canvas.line(line).rstrip()
         yield from _draw_agents(each.subagents, canvas, indentation + 2)
 
 
-def _describe_entry(entry: OutlineEntry, width: int, options: RenderOptions) -> Text:
+def _describe_entry(
+    entry: session_documents.OutlineEntry, width: int, options: RenderOptions
+) -> Text:
     when = format_time(parse_time(entry.start), options.zone)
     head = f"{entry.number:>{width}}  {when}{'  ' if when else ''}"
     calls = format_count(entry.tool_calls, "call") if entry.tool_calls else ""

@@ -8,10 +8,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from recollect.documents.health_report import HealthReport
-from recollect.documents.kinds import InputKind, SubagentOutcome
-from recollect.documents.session_listing import Metadata, SessionListing
-from recollect.documents.turn_documents import TurnView
+from recollect.documents import health_report, kinds, session_listing, turn_documents
 from recollect.records.token_usage import Tokens
 
 
@@ -20,15 +17,15 @@ class ListDocument(Struct, frozen=True, kw_only=True):
 
     schema: Literal["recollect.list/2"] = "recollect.list/2"
     total: int
-    sessions: tuple[SessionListing, ...]
+    sessions: tuple[session_listing.SessionListing, ...]
 
 
 class ShowDocument(Struct, frozen=True, kw_only=True):
     """A session and its turns."""
 
     schema: Literal["recollect.show/2"] = "recollect.show/2"
-    session: Metadata
-    turns: tuple[TurnView, ...]
+    session: session_listing.Metadata
+    turns: tuple[turn_documents.TurnView, ...]
     at: str | None = None
     """The uuid of what was asked for with `--at`, or `turn-3`; a subagent's is at its call."""
 
@@ -37,7 +34,7 @@ class ShowHead(Struct, frozen=True, kw_only=True):
     """A session on the first line of JSON Lines; each of the others is a turn."""
 
     schema: Literal["recollect.show/2"] = "recollect.show/2"
-    session: Metadata
+    session: session_listing.Metadata
     at: str | None = None
     """As in `ShowDocument`."""
 
@@ -50,7 +47,7 @@ class TurnsDocument(Struct, frozen=True, kw_only=True):
     """How many turns come before the first one here; turns themselves are numbered from 1."""
     total: int | None
     is_partial: bool
-    turns: tuple[TurnView, ...]
+    turns: tuple[turn_documents.TurnView, ...]
 
 
 class ActivityDay(Struct, frozen=True, kw_only=True):
@@ -102,7 +99,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     today: str
     timezone: str
     sessions: int
-    live: tuple[SessionListing, ...]
+    live: tuple[session_listing.SessionListing, ...]
     """Open in a client right now: those that wait for you first, then those at work."""
     days: tuple[ActivityDay, ...]
     """The days of the last year on which anything happened."""
@@ -110,8 +107,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     """From Monday to today."""
     last_week: PeriodTotals
     """The same days of the week before."""
-    recent: tuple[SessionListing, ...]
-    expiring: tuple[SessionListing, ...]
+    recent: tuple[session_listing.SessionListing, ...]
+    expiring: tuple[session_listing.SessionListing, ...]
     """Those that Claude Code deletes first, within a week."""
     expiring_total: int
     """How many it deletes within a week."""
@@ -210,7 +207,7 @@ class SubagentRow(Struct, frozen=True, kw_only=True):
 class SessionDocument(Struct, frozen=True, kw_only=True):
     """A session as a whole."""
 
-    session: SessionListing
+    session: session_listing.SessionListing
     metrics: SessionMetrics
     segments: int
     """Segments: parts between compactions."""
@@ -232,7 +229,7 @@ class OutlineSubagent(Struct, frozen=True, kw_only=True):
     """
     agent_type: str | None
     description: str | None
-    outcome: SubagentOutcome | None
+    outcome: kinds.SubagentOutcome | None
     tool_calls: int
     subagents: "tuple[OutlineSubagent, ...]" = ()
 
@@ -244,7 +241,7 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     """Counted from 1 through the whole session."""
     uuid: str | None
     """That of the prompt's record, as in the turn's view."""
-    kind: InputKind | None
+    kind: kinds.InputKind | None
     line: str
     """The first line of what opened it."""
     is_by_person: bool
@@ -312,7 +309,7 @@ class ProjectsDocument(Struct, frozen=True, kw_only=True):
 class HealthDocument(Struct, frozen=True, kw_only=True):
     """The state of the files, and of our own index."""
 
-    report: HealthReport
+    report: health_report.HealthReport
     sessions: int
     is_listed: bool
     is_searchable: bool

@@ -4,8 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.turn_documents import Step, TextStep, ToolStep, TurnView
 from recollect.errors import UsageError
@@ -140,4 +139,6 @@ def select_steps(turn: TurnView, level: Level) -> TurnView:
     if level is Level.FULL:
         return turn
     kinds = _KINDS[level]
-    return replace(turn, steps=tuple(step for step in turn.steps if isinstance(step, kinds)))
+    return structs.replace(
+        turn, steps=tuple(step for step in turn.steps if isinstance(step, kinds))
+    )

@@ -15,10 +15,8 @@ from typing import Any, Final
 
 from recollect.documents.turn_documents import TextStep, ThinkingStep, ToolStep, TurnView
 from recollect.errors import UsageError
-from recollect.export.export_options import Format, Table
-from recollect.export.masking import Mask, list_texts
+from recollect.export import export_options, masking, writing
 from recollect.export.material import Material
-from recollect.export.writing import open_new
 from recollect.library.opening import price_at_list as price_messages
 from recollect.render.terminal import safe_text
 from recollect.session.messages import Message
@@ -29,17 +27,17 @@ Cell = str | int | float | None
 Row = tuple[Cell, ...]
 PriceMessage = Callable[[Message], float | None]
 
-COLUMNS: Final[Mapping[Table, Mapping[str, type]]] = {
-    Table.MESSAGES: {
+COLUMNS: Final[Mapping[export_options.Table, Mapping[str, type]]] = {
+    export_options.Table.MESSAGES: {
         "session_id": str, "agent_id": str, "turn": int, "uuid": str, "timestamp": str,
         "role": str, "kind": str, "model": str, "text": str,
     },
-    Table.CALLS: {
+    export_options.Table.CALLS: {
         "session_id": str, "agent_id": str, "turn": int, "call_id": str, "timestamp": str,
         "tool": str, "mcp_server": str, "status": str, "duration_ms": float, "title": str,
         "summary": str, "input": str, "output": str,
     },
-    Table.USAGE: {
+    export_options.Table.USAGE: {
         "session_id": str, "agent_id": str, "message_id": str, "timestamp": str, "model": str,
         "input_tokens": int, "output_tokens": int, "cache_read_tokens": int,
         "cache_write_5m_tokens": int, "cache_write_1h_tokens": int, "cost_usd": float,
@@ -49,13 +47,17 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def iter_rows(
-    table: Table, session: Session, material: Material, seen: set[str], price: PriceMessage
+    table: export_options.Table,
+    session: Session,
+    material: Material,
+    seen: set[str],
+    price: PriceMessage,
 ) -> Iterator[Row]:
     """Yield the rows of a session; `seen` are the replies that have a row already."""
-    if table is Table.USAGE:
+    if table is export_options.Table.USAGE:
         yield from _iter_usage(session, seen, price)
         return
-    make_rows = _iter_messages if table is Table.MESSAGES else _iter_calls
+    make_rows = _iter_messages if table is export_options.Table.MESSAGES else _iter_calls
     for agent_id, turn in _iter_turns(material):
         for row in make_rows(turn):
             yield (material.metadata.id, agent_id, *row)
@@ -109,7 +111,7 @@ def _iter_calls(turn: TurnView) -> Iterator[Row]:
 
 
 def _join(parts: object) -> str:
-    return "\n".join(list_texts(parts))
+    return "\n".join(masking.list_texts(parts))
 
 
 def _iter_usage(
@@ -155,14 +157,14 @@ def _guard(cell: Cell) -> Cell:
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 
-def mask_cells(rows: Iterable[Row], mask: Mask) -> list[Row]:
+def mask_cells(rows: Iterable[Row], mask: masking.Mask) -> list[Row]:
     """Return rows of which every cell was scanned by itself."""
     return [
         tuple(mask.check(cell) if isinstance(cell, str) else cell for cell in row) for row in rows
     ]
 
 
-WriteRows = Callable[[list[Row], Mask], None]
+WriteRows = Callable[[list[Row], masking.Mask], None]
 
 
 def price_at_list(message: Message) -> float | None:
@@ -172,10 +174,12 @@ def price_at_list(message: Message) -> float | None:
 
 
 @contextmanager
-def open_table(path: Path, table: Table, kind: Format, *, force: bool) -> Iterator[WriteRows]:
+def open_table(
+    path: Path, table: export_options.Table, kind: export_options.Format, *, force: bool
+) -> Iterator[WriteRows]:
     """Open a table, which takes its place when the block ends; gives a function that adds rows."""
-    arrow = _load_arrow() if kind is Format.PARQUET else None
-    with open_new(path, force=force) as file:
+    arrow = _load_arrow() if kind is export_options.Format.PARQUET else None
+    with writing.open_new(path, force=force) as file:
         if arrow is None:
             file.write(write_csv([tuple(COLUMNS[table])]).encode())
             yield lambda rows, mask: _add(file.write, rows, mask)
@@ -186,7 +190,7 @@ def open_table(path: Path, table: Table, kind: Format, *, force: bool) -> Iterat
             yield lambda rows, mask: writer.write_table(_make_table(arrow, schema, rows, mask))
 
 
-def _add(write: Callable[[bytes], object], rows: list[Row], mask: Mask) -> None:
+def _add(write: Callable[[bytes], object], rows: list[Row], mask: masking.Mask) -> None:
     write(mask.check(write_csv(rows)).encode("utf-8", "replace"))
 
 
@@ -200,12 +204,12 @@ def _load_arrow() -> Any:
         ) from None
 
 
-def _make_schema(arrow: Any, table: Table) -> Any:
+def _make_schema(arrow: Any, table: export_options.Table) -> Any:
     types = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
     return arrow.schema([(name, types[kind]) for name, kind in COLUMNS[table].items()])
 
 
-def _make_table(arrow: Any, schema: Any, rows: list[Row], mask: Mask) -> Any:
+def _make_table(arrow: Any, schema: Any, rows: list[Row], mask: masking.Mask) -> Any:
     """Return rows as a table; cells are scanned here, because the file is compressed."""
     cells = [_encodable(row) for row in mask_cells(rows, mask)]
     columns = list(zip(*cells, strict=True)) or [()] * len(schema)

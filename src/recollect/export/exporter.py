@@ -18,32 +18,18 @@ from msgspec.structs import replace
 from recollect.documents.command_reports import ExportDocument, ExportedFile, MaskedKind
 from recollect.documents.turn_documents import TurnView
 from recollect.errors import UsageError
-from recollect.export import html_pages, plain_formats
-from recollect.export.digest import iter_digest
-from recollect.export.export_options import (
-    PAGED,
-    SUFFIXES,
-    TABULAR,
-    ExportOptions,
-    Format,
-    Images,
-    Table,
-    check_options,
+from recollect.export import (
+    digest,
+    export_options,
+    export_tables,
+    html_pages,
+    masking,
+    plain_formats,
+    writing,
 )
-from recollect.export.export_tables import COLUMNS, iter_rows, open_table, price_at_list, write_csv
 from recollect.export.html_pages import PictureFiles
-from recollect.export.masking import Mask
 from recollect.export.material import Material, SessionPart, collect, iter_files
 from recollect.export.plain_formats import iter_json, iter_lines
-from recollect.export.writing import (
-    Piece,
-    encode,
-    encode_on_all_cores,
-    make_directory,
-    measure_file,
-    pays_off,
-    write_file,
-)
 from recollect.reader.line_blocks import masked_by
 from recollect.render.html.html_parts import render_picture
 from recollect.render.markdown import describe_picture
@@ -63,11 +49,11 @@ _IMAGES: Final = "_images"
 class Exporter:
     """Writes sessions with the same options, and remembers what it wrote and masked."""
 
-    def __init__(self, options: ExportOptions) -> None:
+    def __init__(self, options: export_options.ExportOptions) -> None:
         """Start an export; raises UsageError for options that contradict each other."""
-        check_options(options)
+        export_options.check_options(options)
         self.options = options
-        self._mask = Mask(options.redaction)
+        self._mask = masking.Mask(options.redaction)
         self._files: list[ExportedFile] = []
         self._sessions = 0
         self._seen: set[str] = set()
@@ -78,7 +64,11 @@ class Exporter:
 
     def scans_later(self, size: int) -> bool:
         """Return whether a transcript of this size is scanned while its turns are collected."""
-        return self._mask.is_on and self.options.format not in TABULAR and pays_off(size)
+        return (
+            self._mask.is_on
+            and self.options.format not in export_options.TABULAR
+            and writing.pays_off(size)
+        )
 
     def learn(self, open_session: Callable[[], Session]) -> Session:
         """Open a session and remember its secrets, so that they are masked in all others too."""
@@ -99,20 +89,20 @@ class Exporter:
     def stream(self, part: SessionPart) -> Iterator[bytes]:
         """Yield the export of one session; every piece has passed the second scan."""
         self._sessions += 1
-        if self.options.format is Format.JSONL:
+        if self.options.format is export_options.Format.JSONL:
             return iter_lines(part)
-        if self.options.format in TABULAR:
+        if self.options.format in export_options.TABULAR:
             return self._stream_table(part)
         material = self._collect(part)
         return self._encode(material, None)
 
     def write(self, part: SessionPart, target: Path) -> None:
         """Write one session as a file, or as a directory of pages if it is split."""
-        if self.options.format in TABULAR:
+        if self.options.format in export_options.TABULAR:
             self.write_tables([part], target)
         elif self.options.split:
             self._write_pages(part, target)
-        elif self.options.format is Format.JSONL:
+        elif self.options.format is export_options.Format.JSONL:
             self._write(target, self.stream(part), part.session.id)
         else:
             self._sessions += 1
@@ -120,11 +110,12 @@ class Exporter:
 
     def write_many(self, parts: Iterable[SessionPart], directory: Path) -> None:
         """Write each session as a file in a directory, with an index if the format has pages."""
-        make_directory(directory)
+        writing.make_directory(directory)
         rows: list[tuple[str, tuple[html_pages.Link, str]]] = []
         for part in parts:
-            if self.options.format is Format.JSONL:
-                name = f"{_clean(part.session.id) or 'session'}{SUFFIXES[Format.JSONL]}"
+            if self.options.format is export_options.Format.JSONL:
+                suffix = export_options.SUFFIXES[export_options.Format.JSONL]
+                name = f"{_clean(part.session.id) or 'session'}{suffix}"
                 self._write(directory / name, self.stream(part), part.session.id)
                 continue
             self._sessions += 1
@@ -141,16 +132,18 @@ class Exporter:
 
     def write_tables(self, parts: Iterable[SessionPart], target: Path) -> None:
         """Write one table of all sessions, or all tables if the target is a directory."""
-        suffix = SUFFIXES[self.options.format]
+        suffix = export_options.SUFFIXES[self.options.format]
         is_file = target.suffix == suffix
         if not is_file:
-            make_directory(target)
-        tables = (self.options.table,) if is_file else tuple(Table)
+            writing.make_directory(target)
+        tables = (self.options.table,) if is_file else tuple(export_options.Table)
         paths = {each: target if is_file else target / f"{each}{suffix}" for each in tables}
         with ExitStack() as stack:
             opened = {
                 table: stack.enter_context(
-                    open_table(path, table, self.options.format, force=self.options.force)
+                    export_tables.open_table(
+                        path, table, self.options.format, force=self.options.force
+                    )
                 )
                 for table, path in paths.items()
             }
@@ -158,10 +151,12 @@ class Exporter:
                 self._sessions += 1
                 material = self._collect(part)
                 for table, write_rows in opened.items():
-                    rows = iter_rows(table, part.session, material, self._seen, price_at_list)
+                    rows = export_tables.iter_rows(
+                        table, part.session, material, self._seen, export_tables.price_at_list
+                    )
                     write_rows(list(rows), self._mask)
         self._files += [
-            ExportedFile(path=str(path), size=measure_file(path)) for path in paths.values()
+            ExportedFile(path=str(path), size=writing.measure_file(path)) for path in paths.values()
         ]
 
     def report(self, unread: Sequence[str] = ()) -> ExportDocument:
@@ -183,7 +178,7 @@ class Exporter:
             with masked_by(records):
                 return collect(part, self.options, self._mask)
         with masked_by(None), records.scan_meanwhile(iter_files(part.session)):
-            material = collect(part, self.options, Mask(None))
+            material = collect(part, self.options, masking.Mask(None))
         beside = (material.metadata, *material.notices)
         is_beside = any(self._mask.learn(document) for document in beside)
         if not (records.is_needed or self._mask.hides_persons or is_beside):
@@ -195,32 +190,42 @@ class Exporter:
     def _encode(self, material: Material, pictures: PictureFiles | None) -> Iterator[bytes]:
         """Yield the bytes of a whole session; pictures beside it are collected here."""
         pieces = self._iter_pieces(material, pictures)
-        if pictures is None and pays_off(material.metadata.size):
-            return encode_on_all_cores(pieces, self._mask)
-        return encode(pieces, self._mask)
+        if pictures is None and writing.pays_off(material.metadata.size):
+            return writing.encode_on_all_cores(pieces, self._mask)
+        return writing.encode(pieces, self._mask)
 
-    def _iter_pieces(self, material: Material, pictures: PictureFiles | None) -> Iterator[Piece]:
+    def _iter_pieces(
+        self, material: Material, pictures: PictureFiles | None
+    ) -> Iterator[writing.Piece]:
         match self.options.format:
-            case Format.MARKDOWN if self.options.budget is not None:
-                return iter_digest(material, self.options.budget)
-            case Format.TEXT:
+            case export_options.Format.MARKDOWN if self.options.budget is not None:
+                return digest.iter_digest(material, self.options.budget)
+            case export_options.Format.TEXT:
                 from recollect.export.text_format import iter_text  # loads rich
 
                 return iter_text(material, self.options)
-            case Format.JSON:
+            case export_options.Format.JSON:
                 return iter_json(material)
         return self._choose_pages(pictures)(material, self.options)
 
     def _stream_table(self, part: SessionPart) -> Iterator[bytes]:
-        if self.options.format is Format.PARQUET:
+        if self.options.format is export_options.Format.PARQUET:
             raise UsageError("Parquet cannot be written to a stream. Use -o FILE.")
         table = self.options.table
         material = self._collect(part)
-        rows = iter_rows(table, part.session, material, self._seen, price_at_list)
-        return encode([write_csv([tuple(COLUMNS[table])]), write_csv(rows)], self._mask)
+        rows = export_tables.iter_rows(
+            table, part.session, material, self._seen, export_tables.price_at_list
+        )
+        return writing.encode(
+            [
+                export_tables.write_csv([tuple(export_tables.COLUMNS[table])]),
+                export_tables.write_csv(rows),
+            ],
+            self._mask,
+        )
 
     def _write(self, target: Path, chunks: Iterable[bytes], session_id: str | None = None) -> None:
-        size = write_file(target, chunks, force=self.options.force)
+        size = writing.write_file(target, chunks, force=self.options.force)
         self._files.append(ExportedFile(path=str(target), size=size, session_id=session_id))
 
     def _write_material(self, material: Material, target: Path) -> None:
@@ -230,22 +235,22 @@ class Exporter:
         self._write_pictures(pictures, target.parent)
 
     def _collect_pictures(self, stem: str) -> PictureFiles | None:
-        is_beside = self.options.images is Images.BESIDE
+        is_beside = self.options.images is export_options.Images.BESIDE
         return PictureFiles(stem + _IMAGES) if is_beside else None
 
     def _write_pictures(self, pictures: PictureFiles | None, directory: Path) -> None:
         if pictures and pictures.files:
             folder = directory / pictures.folder
-            make_directory(folder)
+            writing.make_directory(folder)
             for name, data in pictures.files.items():
                 self._write(folder / name, [data])
 
     def _write_pages(self, part: SessionPart, directory: Path) -> None:
         """Write the session as pages of some turns each, and an index of its prompts."""
-        make_directory(directory)
+        writing.make_directory(directory)
         self._sessions += 1
         material = self._collect(part)
-        suffix = SUFFIXES[self.options.format]
+        suffix = export_options.SUFFIXES[self.options.format]
         step = self.options.split or 1
         starts = range(0, len(material.turns), step)
         groups = [material.turns[start : start + step] for start in starts]
@@ -255,15 +260,17 @@ class Exporter:
         rows: list[tuple[html_pages.Link, str]] = []
         for number, (name, turns) in enumerate(zip(names, groups, strict=True)):
             links = _link_pages(names, number, suffix)
-            chunks = encode(draw(material, self.options, turns=turns, links=links), self._mask)
+            chunks = writing.encode(
+                draw(material, self.options, turns=turns, links=links), self._mask
+            )
             self._write(directory / name, chunks, material.metadata.id)
             rows += [_make_row(name, turn, self.options.format) for turn in turns]
         self._write_pictures(pictures, directory)
         self._write_index(directory, material.title, rows)
 
-    def _choose_pages(self, pictures: PictureFiles | None) -> partial[Iterator[Piece]]:
+    def _choose_pages(self, pictures: PictureFiles | None) -> partial[Iterator[writing.Piece]]:
         """Return what draws pages, with images inside them or in files."""
-        if self.options.format is Format.HTML:
+        if self.options.format is export_options.Format.HTML:
             show = pictures.show_in_page if pictures else render_picture
             return partial(html_pages.iter_page, show_picture=show)
         write = pictures.show_in_document if pictures else describe_picture
@@ -272,31 +279,31 @@ class Exporter:
     def _write_index(
         self, directory: Path, title: str, rows: Sequence[tuple[html_pages.Link, str]]
     ) -> None:
-        if self.options.format not in PAGED:
+        if self.options.format not in export_options.PAGED:
             return
         pieces = (
             html_pages.iter_index(title, rows, self.options.theme)
-            if self.options.format is Format.HTML
+            if self.options.format is export_options.Format.HTML
             else plain_formats.iter_index(title, rows)
         )
-        target = directory / f"{INDEX}{SUFFIXES[self.options.format]}"
-        self._write(target, encode(pieces, self._mask))
+        target = directory / f"{INDEX}{export_options.SUFFIXES[self.options.format]}"
+        self._write(target, writing.encode(pieces, self._mask))
 
 
-def name_export(part: SessionPart, options: ExportOptions) -> str:
+def name_export(part: SessionPart, options: export_options.ExportOptions) -> str:
     """Return the file name of one session: its title is masked as in the export itself."""
-    about = Mask(options.redaction).apply(part.session.metadata)
+    about = masking.Mask(options.redaction).apply(part.session.metadata)
     title = take_line(about.title or about.first_prompt or about.id)
     return name_file(Material(metadata=about, title=title, turns=()), options.format)
 
 
-def name_file(material: Material, kind: Format) -> str:
+def name_file(material: Material, kind: export_options.Format) -> str:
     """Return a file name from date, title and id, with letters, digits and hyphens only."""
     about = material.metadata
     date = _clean((about.created or "")[:10])
     title = _clean(material.title.lower())[:_MAX_SLUG].strip("-")
     pieces = (date, title, _clean(about.id)[:_ID_LENGTH])
-    return "-".join(piece for piece in pieces if piece) + SUFFIXES[kind]
+    return "-".join(piece for piece in pieces if piece) + export_options.SUFFIXES[kind]
 
 
 def _clean(text: str) -> str:
@@ -312,7 +319,9 @@ def _link_pages(names: Sequence[str], number: int, suffix: str) -> list[html_pag
     return links
 
 
-def _make_row(name: str, turn: TurnView, kind: Format) -> tuple[html_pages.Link, str]:
-    address = f"{name}#turn-{turn.number}" if kind is Format.HTML else name
+def _make_row(
+    name: str, turn: TurnView, kind: export_options.Format
+) -> tuple[html_pages.Link, str]:
+    address = f"{name}#turn-{turn.number}" if kind is export_options.Format.HTML else name
     label = f"{turn.number} {html_pages.name_turn(turn)}"
     return (address, label), (turn.start or "")[:16].replace("T", " ")

@@ -21,12 +21,7 @@ from recollect.documents import turn_documents
 from recollect.export.export_options import ExportOptions, Images, Theme, select_steps
 from recollect.export.material import Material
 from recollect.export.writing import Piece
-from recollect.render.html.html_parts import (
-    PartOptions,
-    recognise_image,
-    render_parts,
-    render_picture,
-)
+from recollect.render.html import html_parts
 from recollect.render.html.html_text import MAX_COLOURED_LENGTH, show_text
 from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.markdown import describe_picture, write_words
@@ -49,7 +44,7 @@ def iter_page(
     material: Material,
     options: ExportOptions,
     *,
-    show_picture: ShowPicture = render_picture,
+    show_picture: ShowPicture = html_parts.render_picture,
     turns: Sequence[turn_documents.TurnView] | None = None,
     links: Sequence[Link] = (),
 ) -> Iterator[Piece]:
@@ -60,7 +55,7 @@ def iter_page(
         is_whole=True,
         translate=name_in_english,
         directory=material.metadata.cwd,
-        parts=PartOptions(
+        parts=html_parts.PartOptions(
             show_picture=_omit_picture if options.images is Images.NONE else show_picture,
             max_coloured=_choose_limit(shown),
         ),
@@ -141,7 +136,9 @@ def _end_session(material: Material, frame: Frame) -> Iterator[Piece]:
         yield partial(_draw_stray, stray, frame)
     row = Markup('<details class="sidecar"><summary>{}</summary>{}</details>')
     for notice in material.notices:
-        yield str(row.format(show_text(notice.title), render_parts(notice.parts, frame.parts)))
+        yield str(
+            row.format(show_text(notice.title), html_parts.render_parts(notice.parts, frame.parts))
+        )
 
 
 def _draw_stray(stray: turn_documents.SubagentReference, frame: Frame) -> Markup:
@@ -261,7 +258,7 @@ class PictureFiles:
         """Render an image of a page as a link to its file."""
         address = self._add(picture)
         if address is None:
-            return render_picture(picture)
+            return html_parts.render_picture(picture)
         image = Markup('<img class="picture" loading="lazy" alt="{}" src="{}">')
         return image.format(show_text(picture.name or picture.media_type), address)
 
@@ -277,7 +274,7 @@ class PictureFiles:
             data = base64.b64decode(picture.data, validate=True)
         except (binascii.Error, ValueError):
             return None
-        kind = recognise_image(data)
+        kind = html_parts.recognise_image(data)
         if kind is None:
             return None
         name = hashlib.sha256(data).hexdigest()[:_HASH_LENGTH] + _SUFFIXES[kind]

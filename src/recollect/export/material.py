@@ -9,8 +9,7 @@ one.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.session_listing import Metadata
 from recollect.documents.turn_documents import NoticeStep, SubagentReference, TurnView
@@ -20,10 +19,7 @@ from recollect.library.sidecar_files import load_session_lists
 from recollect.quantities import format_dollars, format_duration
 from recollect.redact.findings import Finding, RedactionPolicy
 from recollect.redact.redactor import Redactor
-from recollect.render.views.message_steps import refer_to
-from recollect.render.views.part_builders import take_line
-from recollect.render.views.record_notices import list_sidecar_notices
-from recollect.render.views.timeline import build_timeline
+from recollect.render.views import message_steps, part_builders, record_notices, timeline
 from recollect.render.views.turn_views import build_turn_views, complete_turn
 from recollect.session.session import Session
 
@@ -61,7 +57,11 @@ def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
     metadata = session.metadata
     is_full = is_whole and options.level is Level.FULL
     strays = _list_strays(session) if is_full else ()
-    notices = list_sidecar_notices(load_session_lists(session), session.id) if is_full else ()
+    notices = (
+        record_notices.list_sidecar_notices(load_session_lists(session), session.id)
+        if is_full
+        else ()
+    )
     views = _learn_turns(part, wanted, options, mask)
     lost = [(stray, _learn(stray, part, mask)) for stray in strays]
     for document in (metadata, *notices):
@@ -69,7 +69,7 @@ def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
     shown = mask.apply(metadata)
     return Material(
         metadata=shown,
-        title=take_line(shown.title or shown.first_prompt or shown.id),
+        title=part_builders.take_line(shown.title or shown.first_prompt or shown.id),
         turns=tuple(mask.apply(view, is_clean=is_clean) for view, is_clean in views),
         notices=tuple(map(mask.apply, notices)),
         strays=tuple(mask.apply(stray, is_clean=is_clean) for stray, is_clean in lost),
@@ -115,9 +115,11 @@ def iter_whole_turns(session: Session) -> Iterator[TurnView]:
 
 
 def _list_strays(session: Session) -> tuple[SubagentReference, ...]:
-    outcomes = build_timeline(session).outcomes
+    outcomes = timeline.build_timeline(session).outcomes
     return tuple(
-        replace(refer_to(each, outcomes), turns=tuple(iter_whole_turns(each.session)))
+        structs.replace(
+            message_steps.refer_to(each, outcomes), turns=tuple(iter_whole_turns(each.session))
+        )
         for each in session.subagents
         if each.call is None and not each.is_warmup
     )
@@ -189,7 +191,7 @@ def list_suspects(parts: Iterable[SessionPart], policy: RedactionPolicy) -> list
         for suspect in _iter_suspects(place, redactor.verify(place.text)):
             key = suspect.kind, suspect.value
             known = found.get(key)
-            found[key] = replace(known, count=known.count + 1) if known else suspect
+            found[key] = structs.replace(known, count=known.count + 1) if known else suspect
     return list(found.values())
 
 
@@ -247,4 +249,4 @@ def allow(policy: RedactionPolicy, suspects: Iterable[Suspect]) -> RedactionPoli
         _BETWEEN_LINES.join(str(re2.escape(line)) for line in suspect.value.splitlines())
         for suspect in suspects
     ]
-    return replace(policy, allow=(*policy.allow, *patterns))
+    return structs.replace(policy, allow=(*policy.allow, *patterns))

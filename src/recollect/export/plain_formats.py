@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from recollect.documents.json_text import format_line
-from recollect.documents.session_documents import ShowHead
-from recollect.documents.turn_documents import TurnView
+from recollect.documents import json_text, session_documents, turn_documents
 from recollect.export.export_options import ExportOptions, Images, Level, select_steps
 from recollect.export.material import Material, SessionPart, iter_files
 from recollect.export.writing import Piece
@@ -31,7 +29,7 @@ def iter_document(
     options: ExportOptions,
     *,
     show_picture: markdown.ShowPicture = markdown.describe_picture,
-    turns: Sequence[TurnView] | None = None,
+    turns: Sequence[turn_documents.TurnView] | None = None,
     links: Sequence[Link] = (),
 ) -> Iterator[Piece]:
     """Yield a document piece by piece; `turns` are those of one page of several."""
@@ -47,7 +45,7 @@ def iter_document(
     yield from _iter_links(links)
 
 
-def _draw_turn(turn: TurnView, options: markdown.MarkdownOptions) -> str:
+def _draw_turn(turn: turn_documents.TurnView, options: markdown.MarkdownOptions) -> str:
     return "".join(f"{block}{_END}" for block in markdown.write_turn(turn, options))
 
 
@@ -114,10 +112,10 @@ def _iter_end(material: Material, options: markdown.MarkdownOptions) -> Iterator
 
 def iter_json(material: Material) -> Iterator[str]:
     """Yield a `recollect.show` document piece by piece."""
-    head = format_line(ShowHead(session=material.metadata))
+    head = json_text.format_line(session_documents.ShowHead(session=material.metadata))
     yield f'{head.removesuffix("}")}, "turns": ['
     for number, turn in enumerate(material.turns):
-        yield f"{',' if number else ''}\n{format_line(turn)}"
+        yield f"{',' if number else ''}\n{json_text.format_line(turn)}"
     yield "\n]}\n"
 
 

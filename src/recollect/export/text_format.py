@@ -13,14 +13,8 @@ from recollect.documents.turn_documents import Step, SubagentReference, TextStep
 from recollect.export.export_options import ExportOptions, Level, select_steps
 from recollect.export.material import Material
 from recollect.export.writing import Piece
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_text, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail, indent
-from recollect.render.terminal.terminal_turns import (
-    draw_notice,
-    draw_prompt,
-    draw_step,
-    draw_turn_rule,
-)
 
 COLUMNS: Final = 100
 _MIN_COLUMNS: Final = 40
@@ -45,7 +39,7 @@ def iter_text(material: Material, options: ExportOptions) -> Iterator[Piece]:
     for stray in material.strays:
         yield "\n" + "".join(f"{line.rstrip()}\n" for line in _draw_child(stray, canvas, COLUMNS))
     for notice in material.notices:
-        lines = draw_notice(notice, canvas, COLUMNS)
+        lines = terminal_turns.draw_notice(notice, canvas, COLUMNS)
         yield "\n" + "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -67,8 +61,8 @@ def _list_head(material: Material) -> list[str]:
 
 
 def _draw_plain_turn(turn: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
-    yield from draw_turn_rule(turn, canvas, columns)
-    yield from draw_prompt(turn, canvas, columns)
+    yield from terminal_turns.draw_turn_rule(turn, canvas, columns)
+    yield from terminal_turns.draw_prompt(turn, canvas, columns)
     for _, group in groupby(turn.steps, key=type):
         lines = list(_draw_group(list(group), canvas, columns))
         if lines:
@@ -81,7 +75,7 @@ def _draw_group(steps: list[Step], canvas: Canvas, columns: int) -> Iterator[str
     for number, step in enumerate(steps):
         if number and isinstance(step, TextStep):
             yield ""
-        yield from draw_step(step, canvas, columns)
+        yield from terminal_turns.draw_step(step, canvas, columns)
         for child in step.subagents if isinstance(step, ToolStep) else ():
             yield from _draw_child(child, canvas, columns)
 

@@ -12,17 +12,9 @@ from functools import cache
 from typing import NamedTuple, TypeGuard, Union, get_args, get_origin
 
 import msgspec
-from msgspec import Raw, Struct
 
-from recollect.records.attachment_kinds import OtherAttachment
-from recollect.records.attachments import KINDS_KNOWN_BY_NAME, Attachment
-from recollect.records.blocks import UnknownBlock
-from recollect.records.decoding import REFUSED, find_misfits, repair
-from recollect.records.envelope import SPAN_KEY, Unknown
-from recollect.records.stream.control import OtherRequest
-from recollect.records.stream.partial_messages import OtherDelta, OtherEvent
-from recollect.records.stream.stream_messages import Result, UnknownMessage
-from recollect.records.stream.system_messages import SystemMessage
+from recollect.records import attachment_kinds, attachments, blocks, decoding, envelope
+from recollect.records.stream import control, partial_messages, stream_messages, system_messages
 from recollect.records.system_records import OtherProgress, Progress, System
 
 ODD_NAME = "(odd name)"
@@ -48,33 +40,33 @@ def is_time(text: str) -> bool:
     return _TIME.fullmatch(text) is not None
 
 
-def name_record(record: Struct) -> str:
+def name_record(record: msgspec.Struct) -> str:
     """Return the name of a transcript record in a report: its type, and its subtype or kind."""
     match record:
-        case Unknown():
+        case envelope.Unknown():
             return NO_TYPE if record.record_type is None else safe_name(record.record_type)
         case System():
             return _join("system", record.subtype)
-        case Attachment():
+        case attachments.Attachment():
             return _join("attachment", _get_kind(record.attachment))
         case Progress():
             return _join("progress", _get_kind(record.data))
     return str(record.__struct_config__.tag)
 
 
-def name_message(message: Struct) -> str:
+def name_message(message: msgspec.Struct) -> str:
     """Return the name of a stream message in a report."""
     match message:
-        case UnknownMessage():
+        case stream_messages.UnknownMessage():
             kind, _, subtype = (message.kind or "").partition("/")
             return _join("stream", kind or NO_TYPE, subtype or None)
-        case SystemMessage() | Result():
+        case system_messages.SystemMessage() | stream_messages.Result():
             return _join("stream", str(message.__struct_config__.tag), message.subtype)
     return _join("stream", str(message.__struct_config__.tag))
 
 
-def _get_kind(inner: Struct | None) -> str | None:
-    if isinstance(inner, OtherAttachment | OtherProgress):
+def _get_kind(inner: msgspec.Struct | None) -> str | None:
+    if isinstance(inner, attachment_kinds.OtherAttachment | OtherProgress):
         return inner.kind
     return None if inner is None else str(inner.__struct_config__.tag)
 
@@ -84,10 +76,10 @@ def _join(first: str, *names: str | None) -> str:
     return "/".join([first, *safe])
 
 
-Parts = dict[str, Raw]
+Parts = dict[str, msgspec.Raw]
 
 _decode_object = msgspec.json.Decoder(Parts).decode
-_decode_array = msgspec.json.Decoder(list[Raw]).decode
+_decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Drift(NamedTuple):
@@ -97,7 +89,7 @@ class Drift(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
-class _UnionFallback(Struct, frozen=True):
+class _UnionFallback(msgspec.Struct, frozen=True):
     """How a report treats members of a tagged union that have no class of their own."""
 
     name: str
@@ -107,58 +99,60 @@ class _UnionFallback(Struct, frozen=True):
     """Whether any tag is accepted."""
 
 
-_FALLBACKS: dict[type[Struct], _UnionFallback] = {
-    UnknownBlock: _UnionFallback("block"),
-    OtherAttachment: _UnionFallback("attachment", known=KINDS_KNOWN_BY_NAME),
+_FALLBACKS: dict[type[msgspec.Struct], _UnionFallback] = {
+    blocks.UnknownBlock: _UnionFallback("block"),
+    attachment_kinds.OtherAttachment: _UnionFallback(
+        "attachment", known=attachments.KINDS_KNOWN_BY_NAME
+    ),
     OtherProgress: _UnionFallback("progress"),
-    OtherEvent: _UnionFallback("stream_event"),
-    OtherDelta: _UnionFallback("delta"),
-    OtherRequest: _UnionFallback("control_request", is_open=True),
+    partial_messages.OtherEvent: _UnionFallback("stream_event"),
+    partial_messages.OtherDelta: _UnionFallback("delta"),
+    control.OtherRequest: _UnionFallback("control_request", is_open=True),
 }
 """By the class that members without a class of their own are decoded to."""
 
 
-class _Plan(Struct, frozen=True):
+class _Plan(msgspec.Struct, frozen=True):
     """How to check a value: as one of several structs, an array, or an object with any keys."""
 
-    structs: dict[str, type[Struct]]
+    structs: dict[str, type[msgspec.Struct]]
     tag_field: str | None
     fallback: _UnionFallback | None
     item: "_Plan | None"
     value: "_Plan | None"
 
 
-class _Shape(Struct, frozen=True):
+class _Shape(msgspec.Struct, frozen=True):
     """The field names of a struct, and how to check the fields that contain structs."""
 
     names: frozenset[str]
     parts: tuple[tuple[str, _Plan], ...]
 
 
-def find_drift(line: bytes, kind: type[Struct]) -> Drift:
+def find_drift(line: bytes, kind: type[msgspec.Struct]) -> Drift:
     """Return what `line`, decoded as `kind`, has that `kind` does not declare."""
-    return _find_strictly(line, kind) or _find_strictly(repair(line), kind) or Drift()
+    return _find_strictly(line, kind) or _find_strictly(decoding.repair(line), kind) or Drift()
 
 
-def find_misfit_fields(line: bytes, kind: type[Struct]) -> tuple[str, ...]:
+def find_misfit_fields(line: bytes, kind: type[msgspec.Struct]) -> tuple[str, ...]:
     """Return the fields of `line`, decoded as `kind`, whose values have the wrong type."""
     try:
         _make_decoder(kind).decode(line)
-    except REFUSED:
-        return find_misfits(line)
+    except decoding.REFUSED:
+        return decoding.find_misfits(line)
     return ()
 
 
 @cache
-def _make_decoder(kind: type[Struct]) -> msgspec.json.Decoder[Struct]:
+def _make_decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]:
     return msgspec.json.Decoder(kind)
 
 
-def _find_strictly(line: bytes, kind: type[Struct]) -> Drift | None:
+def _find_strictly(line: bytes, kind: type[msgspec.Struct]) -> Drift | None:
     search = _Search()
     try:
         search.check_struct(_decode_object(line), kind, "")
-    except REFUSED:
+    except decoding.REFUSED:
         return None
     return Drift(tuple(search.fields), tuple(search.kinds))
 
@@ -170,7 +164,7 @@ class _Search:
         self.fields: list[str] = []
         self.kinds: list[str] = []
 
-    def check_struct(self, parts: Parts, kind: type[Struct], path: str) -> None:
+    def check_struct(self, parts: Parts, kind: type[msgspec.Struct], path: str) -> None:
         shape = _make_shape(kind)
         prefix = f"{path}." if path else ""
         self.fields.extend(prefix + safe_name(name) for name in parts.keys() - shape.names)
@@ -179,7 +173,7 @@ class _Search:
             if part is not None:
                 self._check_value(part, plan, prefix + name)
 
-    def _check_value(self, raw: Raw, plan: _Plan, path: str) -> None:
+    def _check_value(self, raw: msgspec.Raw, plan: _Plan, path: str) -> None:
         first = memoryview(raw)[:1].tobytes()
         if first == b"[" and plan.item:
             for part in _decode_array(raw):
@@ -211,8 +205,10 @@ def _name_item(path: str, tag: str) -> str:
 
 
 @cache
-def _make_shape(kind: type[Struct]) -> _Shape:
-    fields = [info for info in msgspec.structs.fields(kind) if info.encode_name != SPAN_KEY]
+def _make_shape(kind: type[msgspec.Struct]) -> _Shape:
+    fields = [
+        info for info in msgspec.structs.fields(kind) if info.encode_name != envelope.SPAN_KEY
+    ]
     tag_field = kind.__struct_config__.tag_field
     names = {info.encode_name for info in fields} | ({tag_field} if tag_field else set())
     plans = ((info.encode_name, _make_plan(info.type)) for info in fields)
@@ -236,7 +232,7 @@ def _make_plan(wanted: object) -> _Plan | None:
     )
 
 
-def _get_tag(struct: type[Struct]) -> str:
+def _get_tag(struct: type[msgspec.Struct]) -> str:
     return str(struct.__struct_config__.tag or "")
 
 
@@ -245,5 +241,5 @@ def _list_members(wanted: object) -> tuple[object, ...]:
     return get_args(wanted) if is_union else (wanted,)
 
 
-def _is_struct(member: object) -> TypeGuard[type[Struct]]:
-    return isinstance(member, type) and issubclass(member, Struct)
+def _is_struct(member: object) -> TypeGuard[type[msgspec.Struct]]:
+    return isinstance(member, type) and issubclass(member, msgspec.Struct)

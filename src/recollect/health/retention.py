@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from recollect.library.processes import read_small
 from recollect.locations import Transcript, TranscriptKind
@@ -28,7 +27,7 @@ _NANOSECONDS: Final = 1_000_000_000
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
-class Retention(Struct, frozen=True, kw_only=True):
+class Retention(msgspec.Struct, frozen=True, kw_only=True):
     """How many days transcripts of a root are kept after the last change."""
 
     days: float = DEFAULT_DAYS
@@ -38,7 +37,7 @@ class Retention(Struct, frozen=True, kw_only=True):
     """Why the settings could not be used."""
 
 
-class Expiry(Struct, frozen=True):
+class Expiry(msgspec.Struct, frozen=True):
     """A session, and when its transcript may be deleted."""
 
     transcript: Transcript

@@ -25,11 +25,12 @@ from recollect.errors import IndexFailure, UnreadableInput
 from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
 from recollect.health.survey import Naming, display_path, make_naming
 from recollect.library.listings import SessionContext, read_listing
-from recollect.locations import Refused, Transcript, TranscriptKind, discover_root
-from recollect.locations.claude_directories import (
-    PROJECTS_DIRECTORY,
-    TIMELINES_DIRECTORY,
-    find_home,
+from recollect.locations import (
+    Refused,
+    Transcript,
+    TranscriptKind,
+    claude_directories,
+    discover_root,
 )
 from recollect.locations.transcript_files import name_of
 from recollect.reader.transcript_reader import read_transcript
@@ -148,8 +149,10 @@ def find_timelines(
     """Return the checkpoints that opcode keeps beside the sessions of Claude Code."""
     return tuple(
         _describe_timeline(path, naming, has_session=path.name in session_ids)
-        for project in _list_names(root / PROJECTS_DIRECTORY)
-        for path, _, _ in _iter_named(project / TIMELINES_DIRECTORY, "timeline", _ID)
+        for project in _list_names(root / claude_directories.PROJECTS_DIRECTORY)
+        for path, _, _ in _iter_named(
+            project / claude_directories.TIMELINES_DIRECTORY, "timeline", _ID
+        )
     )
 
 
@@ -163,7 +166,7 @@ def _describe_timeline(
 
 
 def _iter_session_directories(root: Path) -> Iterator[tuple[Path, str, str]]:
-    for project in _list_names(root / PROJECTS_DIRECTORY):
+    for project in _list_names(root / claude_directories.PROJECTS_DIRECTORY):
         for path, kind, owner in _iter_named(project, "session", _ID):
             status = safe_files.find_status(path)
             if isinstance(status, os.stat_result) and stat.S_ISDIR(status.st_mode):
@@ -251,8 +254,12 @@ def examine_roots(
     paths: Sequence[Path], now: datetime, environment: Mapping[str, str] = os.environ
 ) -> tuple[health_report.RootReport, ...]:
     """Check those of `paths` that are Claude directories."""
-    home = find_home(environment)
-    roots = [path for path in paths if safe_files.is_directory(path / PROJECTS_DIRECTORY)]
+    home = claude_directories.find_home(environment)
+    roots = [
+        path
+        for path in paths
+        if safe_files.is_directory(path / claude_directories.PROJECTS_DIRECTORY)
+    ]
     return tuple(
         _examine(root, make_naming(root, home, is_one_of_many=len(paths) > 1), now)
         for root in roots

@@ -30,9 +30,7 @@ from recollect.locations.claude_directories import find_home
 from recollect.locations.sidecars import SidecarKind, list_session_sidecars
 from recollect.reader.line_blocks import MAX_LINE, iter_pieces
 from recollect.reader.transcript_reader import TranscriptDecoder
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Blank, Record, Span
-from recollect.records.state import Summary
+from recollect.records import decoding, envelope, state
 from recollect.records.stream.message_decoding import decode_message, looks_like_stream
 from recollect.render.terminal import safe_text
 from recollect.sources.safe_files import open_file
@@ -190,11 +188,11 @@ class _FileSurvey:
         self._is_empty = True
         self._is_stream: bool | None = None
 
-    def add(self, record: Record) -> None:
+    def add(self, record: envelope.Record) -> None:
         """Count one record."""
         # The decoder sets the span of every record.
-        span = cast(Span, record.span)
-        self._is_empty = self._is_empty and isinstance(record, Blank | Summary)
+        span = cast(envelope.Span, record.span)
+        self._is_empty = self._is_empty and isinstance(record, envelope.Blank | state.Summary)
         if self._tally.add_irregular(record, span):
             return
         self._tally.add_span(span)
@@ -214,7 +212,7 @@ class _FileSurvey:
             return False
         self._is_stream, self._is_empty = True, False
         self._tally.byte_count += len(data)
-        self._tally.add_span(Span(self.name, 0, len(data)))
+        self._tally.add_span(envelope.Span(self.name, 0, len(data)))
         return True
 
     def close(self) -> None:
@@ -229,7 +227,7 @@ class _FileSurvey:
             self._tally.add_message(message, piece)
         return bool(messages)
 
-    def _read_text(self, span: Span) -> bytes:
+    def _read_text(self, span: envelope.Span) -> bytes:
         self._file.seek(span.offset)
         return self._file.read(span.length).removeprefix(codecs.BOM_UTF8)
 
@@ -237,7 +235,7 @@ class _FileSurvey:
 def _split_array(text: bytes) -> tuple[bytes, ...]:
     if not text.lstrip().startswith(b"["):
         return ()
-    return tuple(map(bytes, decode_value(text, tuple[Raw, ...]) or ()))
+    return tuple(map(bytes, decoding.decode_value(text, tuple[Raw, ...]) or ()))
 
 
 def _explain(error: Exception) -> str:

@@ -20,9 +20,7 @@ from recollect.health.drift import (
 )
 from recollect.reader.transcript_reader import CUT_SHORT
 from recollect.records import envelope
-from recollect.records.stream.message_decoding import StreamMessage
-from recollect.records.stream.stream_messages import UnknownMessage
-from recollect.records.stream.system_messages import Init
+from recollect.records.stream import message_decoding, stream_messages, system_messages
 from recollect.records.system_records import SYSTEM_SUBTYPES, System
 
 MAX_NAMES = 1000
@@ -100,14 +98,14 @@ class Tally:
         for field in find_misfit_fields(line, type(record)):
             count(self._table(self._misfits, name), _POSITION.sub("[]", field))
 
-    def add_message(self, message: StreamMessage, line: bytes) -> None:
+    def add_message(self, message: message_decoding.StreamMessage, line: bytes) -> None:
         """Count a stream message that was decoded from `line`."""
         name = name_message(message)
         self._add(name, message, line)
         self._add_time(getattr(message, "timestamp", None))
-        if isinstance(message, Init):
+        if isinstance(message, system_messages.Init):
             self._add_version(message.claude_code_version)
-        if isinstance(message, UnknownMessage):
+        if isinstance(message, stream_messages.UnknownMessage):
             count(self._unknown_types, name)
 
     def report(
@@ -141,7 +139,7 @@ class Tally:
     def _add(self, name: str, value: Struct, line: bytes) -> None:
         self._records += 1
         count(self._types, name)
-        if isinstance(value, envelope.Unknown | UnknownMessage):
+        if isinstance(value, envelope.Unknown | stream_messages.UnknownMessage):
             return
         drift = find_drift(line, type(value))
         for kind in drift.kinds:

@@ -23,13 +23,13 @@ from recollect.library.processes import find_live_processes
 from recollect.locations import (
     Transcript,
     TranscriptKind,
+    claude_directories,
     discover_root,
     find_root_of,
+    references,
     resolve_roots,
+    transcript_files,
 )
-from recollect.locations.claude_directories import encode_id
-from recollect.locations.references import SessionFacts, match_session, select_transcripts
-from recollect.locations.transcript_files import name_of
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant
 from recollect.session.facts import Facts, build_facts
 from recollect.session.metadata import Provenance, build_metadata
@@ -46,7 +46,7 @@ class SessionContext:
 
     def describe(self, transcript: Transcript) -> Provenance:
         """Where the records of `transcript` come from."""
-        session_id = name_of(transcript)
+        session_id = transcript_files.name_of(transcript)
         return Provenance(
             id=session_id,
             project=transcript.project,
@@ -196,7 +196,7 @@ def _find_activity(last_active: str | None, modified: float) -> float:
 def _list_unreadable(transcript: Transcript, reason: str) -> SessionListing:
     modified = modified_of(transcript)
     return SessionListing(
-        id=name_of(transcript),
+        id=transcript_files.name_of(transcript),
         project=transcript.project,
         path=transcript.file,
         size=transcript.size,
@@ -211,14 +211,14 @@ def _list_unreadable(transcript: Transcript, reason: str) -> SessionListing:
 def _find_parent(transcript: Transcript, facts: Facts) -> str | None:
     if transcript.kind is not TranscriptKind.SESSION and transcript.session_id:
         return transcript.session_id
-    return encode_id(facts.session_ids[0]) if facts.session_ids else None
+    return claude_directories.encode_id(facts.session_ids[0]) if facts.session_ids else None
 
 
 def _find_origin(own_id: str, facts: Facts) -> str | None:
     """The session that the records were copied from: by a field, or by an id left on a copy."""
     if facts.forked_from is not None and facts.forked_from.session_id:
-        return encode_id(facts.forked_from.session_id)
-    first = encode_id(facts.session_ids[0]) if facts.session_ids else own_id
+        return claude_directories.encode_id(facts.forked_from.session_id)
+    first = claude_directories.encode_id(facts.session_ids[0]) if facts.session_ids else own_id
     return first if first != own_id else None
 
 
@@ -291,7 +291,7 @@ def list_transcripts(
         return tuple(found)
     if _is_directory_name(project):
         return tuple(each for each in found if project in (each.project, each.project_dir.name))
-    return select_transcripts(found, _complete_path(project), transcript_ends.find_cwd)
+    return references.select_transcripts(found, _complete_path(project), transcript_ends.find_cwd)
 
 
 def list_roots(root: Root) -> tuple[Path, ...]:
@@ -334,10 +334,12 @@ def locate_session(ref: str, *, root: Root = None) -> Transcript:
     """
     places = resolve_roots(list_roots(root))
     transcripts = list_transcripts(None, include_subagents=True, root=places)
-    return match_session(ref, transcripts, places, _read)
+    return references.match_session(ref, transcripts, places, _read)
 
 
-def _read(transcripts: Sequence[Transcript]) -> Iterator[SessionFacts]:
+def _read(transcripts: Sequence[Transcript]) -> Iterator[references.SessionFacts]:
     by_path = {each.file: each for each in transcripts}
     for each in iter_by_activity(transcripts, SessionContext()):
-        yield SessionFacts(by_path[each.path], each.title, each.cwd or each.project, each.activity)
+        yield references.SessionFacts(
+            by_path[each.path], each.title, each.cwd or each.project, each.activity
+        )

@@ -17,24 +17,23 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from recollect.errors import UnreadableInput
-from recollect.library.listings import Root, SessionContext, locate_session, modified_of
-from recollect.library.processes import read_small
-from recollect.library.transcript_ends import find_session_id
-from recollect.locations import Transcript, TranscriptKind
-from recollect.locations.claude_directories import encode_id
-from recollect.locations.discovery import list_subagent_files
-from recollect.locations.references import locate_file, looks_like_file
-from recollect.locations.sidecars import find_subagent_meta
+from recollect.library import listings, processes, transcript_ends
+from recollect.locations import (
+    Transcript,
+    TranscriptKind,
+    claude_directories,
+    discovery,
+    references,
+    sidecars,
+)
 from recollect.locations.transcript_files import name_of
 from recollect.reader.line_blocks import mask_value
 from recollect.reader.transcript_reader import decode_bytes, decode_rest, read_transcript
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Blank, Damaged, Oversized, Record, Torn, Unknown
+from recollect.session import metadata, subagents, turns
 from recollect.session.messages import Message
-from recollect.session.metadata import PriceList, Provenance, find_noted_cost
 from recollect.session.session import Session
-from recollect.session.subagents import Child, SubagentMeta, attach_subagents
-from recollect.session.turns import Turn
 from recollect.sources import growth
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
@@ -68,11 +67,11 @@ def read_first_part(transcript: Transcript, most: int = FIRST_BYTES) -> FirstPar
     if not is_whole:
         data = data[: data.rfind(b"\n") + 1]
     records = decode_bytes(transcript.file, 0, data)
-    origins = Provenance(id=transcript.session_id, path=transcript.file)
+    origins = metadata.Provenance(id=transcript.session_id, path=transcript.file)
     return FirstPart(Session(records, origins), is_whole)
 
 
-def price_turn(turn: Turn, prices: Prices) -> int | None:
+def price_turn(turn: turns.Turn, prices: Prices) -> int | None:
     """Return micro-dollars; None if the price of a message is not known."""
     return price_messages(turn.messages, prices)
 
@@ -97,7 +96,7 @@ def price_at_list(messages: Iterable[Message]) -> int | None:
 
 def price_noted(messages: Sequence[Message]) -> int | None:
     """Price messages only if an old client recorded a cost: loading the price list is slow."""
-    return price_at_list(messages) if any(map(find_noted_cost, messages)) else None
+    return price_at_list(messages) if any(map(metadata.find_noted_cost, messages)) else None
 
 
 @cache
@@ -109,29 +108,29 @@ def _load_list() -> Prices:
 
 def find_subagent_files(project_dir: Path, session_id: str) -> tuple[Transcript, ...]:
     """Return the transcripts of a session's subagents."""
-    files = list_subagent_files(project_dir, session_id)
+    files = discovery.list_subagent_files(project_dir, session_id)
     named = [each for each in files.shared if _find_session(each) == session_id]
     return (*named, *files.own)
 
 
 def _find_session(transcript: Transcript) -> str:
     """Return the id of the session that a subagent's records name; empty if they name none."""
-    return encode_id(find_session_id(transcript.file) or "")
+    return claude_directories.encode_id(transcript_ends.find_session_id(transcript.file) or "")
 
 
 def load_children(
     transcripts: Iterable[Transcript],
-    surroundings: SessionContext,
-    prices: PriceList | None = None,
-) -> list[Child]:
+    surroundings: listings.SessionContext,
+    prices: metadata.PriceList | None = None,
+) -> list[subagents.Child]:
     """Load the subagents in these files; one whose file is unreadable is included, but empty."""
     return [make_child(each, _load_session(each, surroundings, prices)) for each in transcripts]
 
 
-def make_child(transcript: Transcript, session: Session) -> Child:
+def make_child(transcript: Transcript, session: Session) -> subagents.Child:
     """Return a subagent with the content of its sidecar, if there is a readable one."""
-    path = find_subagent_meta(transcript)
-    return Child(
+    path = sidecars.find_subagent_meta(transcript)
+    return subagents.Child(
         agent_id=transcript.agent_id or name_of(transcript),
         session=session,
         meta=read_subagent_meta(path) if path else None,
@@ -139,15 +138,15 @@ def make_child(transcript: Transcript, session: Session) -> Child:
     )
 
 
-def read_subagent_meta(path: Path) -> SubagentMeta | None:
+def read_subagent_meta(path: Path) -> subagents.SubagentMeta | None:
     """Return the sidecar of a subagent as it may be shown; None if there is no readable one."""
-    data = read_small(path)
-    meta = decode_value(data, SubagentMeta) if data else None
+    data = processes.read_small(path)
+    meta = decode_value(data, subagents.SubagentMeta) if data else None
     return mask_value(str(path), meta) if meta else None
 
 
 def _load_session(
-    transcript: Transcript, surroundings: SessionContext, prices: PriceList | None
+    transcript: Transcript, surroundings: listings.SessionContext, prices: metadata.PriceList | None
 ) -> Session:
     origins = surroundings.describe(transcript)
     try:
@@ -198,11 +197,11 @@ class IncrementalSession:
         session = self._main.session
         children = [make_child(each, self._others[each.file].session) for each in relatives]
         if transcript.kind is TranscriptKind.SESSION:
-            attach_subagents(session, children)
+            subagents.attach_subagents(session, children)
             return
         # All subagents are in one directory: those that this one did not start go to a placeholder.
-        stand_in = Session((), Provenance(id=transcript.session_id or ""))
-        attach_subagents(stand_in, [make_child(transcript, session), *children])
+        stand_in = Session((), metadata.Provenance(id=transcript.session_id or ""))
+        subagents.attach_subagents(stand_in, [make_child(transcript, session), *children])
 
 
 class _Reading:
@@ -251,19 +250,19 @@ class _Reading:
         self._state = growth.record_state(file, seen, self.position if has_line_end else 0)
 
 
-def _describe(transcript: Transcript) -> Provenance:
+def _describe(transcript: Transcript) -> metadata.Provenance:
     """Describe only the file: titles in other files are looked up by lists."""
-    return Provenance(
+    return metadata.Provenance(
         id=name_of(transcript),
         project=transcript.project,
         path=transcript.file,
         size=transcript.size,
-        modified=modified_of(transcript),
+        modified=listings.modified_of(transcript),
         agent_id=transcript.agent_id,
     )
 
 
-def open_session(ref: str | Path, *, root: Root = None) -> Session:
+def open_session(ref: str | Path, *, root: listings.Root = None) -> Session:
     """Open the session `ref`, with its subagents.
 
     `ref` is the path of a `.jsonl` file, a session id or a unique prefix of one (at least four
@@ -271,22 +270,22 @@ def open_session(ref: str | Path, *, root: Root = None) -> Session:
     newest, the one before it and so on. Raises NothingFound if there is no such session,
     AmbiguousSession if there are several, and UnreadableInput for a file that is not a transcript.
     """
-    if isinstance(ref, Path) or looks_like_file(ref):
-        return open_transcript(locate_file(Path(ref)), price_at_list)
-    return open_transcript(locate_session(ref, root=root), price_at_list)
+    if isinstance(ref, Path) or references.looks_like_file(ref):
+        return open_transcript(references.locate_file(Path(ref)), price_at_list)
+    return open_transcript(listings.locate_session(ref, root=root), price_at_list)
 
 
-def open_transcript(transcript: Transcript, prices: PriceList | None = None) -> Session:
+def open_transcript(transcript: Transcript, prices: metadata.PriceList | None = None) -> Session:
     """Open the session in a transcript, with its subagents.
 
     Without `prices` its metrics have no list price, and the price list is not loaded.
     """
-    surroundings = SessionContext()
+    surroundings = listings.SessionContext()
     described = surroundings.describe(transcript)
     session = Session(_read_records(transcript), described, prices)
     if transcript.kind is TranscriptKind.SESSION:
         files = find_subagent_files(transcript.project_dir, name_of(transcript))
-        attach_subagents(session, load_children(files, surroundings, prices))
+        subagents.attach_subagents(session, load_children(files, surroundings, prices))
     else:
         _attach_nested(session, transcript, surroundings, prices)
     return session
@@ -295,8 +294,8 @@ def open_transcript(transcript: Transcript, prices: PriceList | None = None) -> 
 def _attach_nested(
     session: Session,
     transcript: Transcript,
-    surroundings: SessionContext,
-    prices: PriceList | None,
+    surroundings: listings.SessionContext,
+    prices: metadata.PriceList | None,
 ) -> None:
     """Attach those siblings to a subagent that it started; the others go to a placeholder."""
     parent_id = transcript.session_id or _find_session(transcript)
@@ -307,7 +306,7 @@ def _attach_nested(
     ]
     others = load_children(siblings, surroundings, prices)
     children = [make_child(transcript, session), *others]
-    attach_subagents(Session((), Provenance(id=parent_id)), children)
+    subagents.attach_subagents(Session((), metadata.Provenance(id=parent_id)), children)
 
 
 def _read_records(transcript: Transcript) -> list[Record]:

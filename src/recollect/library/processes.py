@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from recollect.documents.session_listing import LiveProcess
 from recollect.errors import UnreadableInput
@@ -51,7 +50,7 @@ _SYNCHRONIZE: Final = 0x00100000
 _WAIT_TIMEOUT: Final = 0x00000102
 
 
-class ProcessFile(Struct, frozen=True, rename="camel"):
+class ProcessFile(msgspec.Struct, frozen=True, rename="camel"):
     """What a client says about itself; it may have exited since."""
 
     pid: int | None = None

@@ -8,20 +8,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
-from msgspec import Raw, Struct
-from msgspec.structs import replace
+from msgspec import Raw, Struct, structs
 
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.library.processes import read_head, read_small
-from recollect.locations import Transcript, discover, find_root_of
+from recollect.locations import Transcript, discover, find_root_of, sidecars
 from recollect.locations.claude_directories import decode_id
-from recollect.locations.sidecars import (
-    Sidecar,
-    SidecarKind,
-    list_root_sidecars,
-    list_session_sidecars,
-    resolve_tool_result,
-)
 from recollect.reader.line_blocks import NOWHERE, iter_blocks, mask_line, mask_text
 from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Task, Todo
@@ -81,7 +73,7 @@ def load_sidecars(session: Session) -> SessionSidecars:
     if transcript is None:
         return SessionSidecars()
     lists = load_lists(transcript, slug=session.facts.slug)
-    return replace(lists, prompts=tuple(_iter_prompts(transcript)))
+    return structs.replace(lists, prompts=tuple(_iter_prompts(transcript)))
 
 
 def load_lists(transcript: Transcript, *, slug: str | None = None) -> SessionSidecars:
@@ -89,17 +81,18 @@ def load_lists(transcript: Transcript, *, slug: str | None = None) -> SessionSid
 
     The plan is found only if the session's `slug` is known.
     """
-    found = list_session_sidecars(transcript, slug=slug).found
+    found = sidecars.list_session_sidecars(transcript, slug=slug).found
     plans = [
-        mask_text(str(path), _text(data)) for path, data in _iter_files(found, SidecarKind.PLAN)
+        mask_text(str(path), _text(data))
+        for path, data in _iter_files(found, sidecars.SidecarKind.PLAN)
     ]
     return SessionSidecars(
         plan=plans[0] if plans else None,
-        tasks=tuple(sorted(_iter_values(found, SidecarKind.TASK, Task), key=_number_of)),
+        tasks=tuple(sorted(_iter_values(found, sidecars.SidecarKind.TASK, Task), key=_number_of)),
         todos=tuple(_iter_todos(found)),
         workflows=tuple(
             WorkflowFile(path.stem, snapshot)
-            for path, data in _iter_files(found, SidecarKind.WORKFLOW_SNAPSHOT)
+            for path, data in _iter_files(found, sidecars.SidecarKind.WORKFLOW_SNAPSHOT)
             if (snapshot := decode_value(_mask_value(path, data), Raw)) is not None
         ),
     )
@@ -122,7 +115,7 @@ def read_spilled_output(session: Session, call: ToolCall, *, limit: int = MAX_OU
     spilled, transcript = call.spilled, _locate(session)
     if spilled is None or transcript is None:
         return None
-    path = resolve_tool_result(transcript, spilled.recorded_path)
+    path = sidecars.resolve_tool_result(transcript, spilled.recorded_path)
     data = read_head(path, limit) if path else None
     return None if data is None else mask_text(str(path), _text(data))
 
@@ -136,22 +129,26 @@ def _locate(session: Session) -> Transcript | None:
         return None
 
 
-def _iter_files(found: Iterable[Sidecar], kind: SidecarKind) -> Iterator[tuple[Path, bytes]]:
+def _iter_files(
+    found: Iterable[sidecars.Sidecar], kind: sidecars.SidecarKind
+) -> Iterator[tuple[Path, bytes]]:
     for sidecar in found:
         data = read_small(sidecar.path, _MAX_SIDECAR) if sidecar.kind is kind else None
         if data is not None:
             yield sidecar.path, data
 
 
-def _iter_values(found: Iterable[Sidecar], kind: SidecarKind, wanted: type[T]) -> Iterator[T]:
+def _iter_values(
+    found: Iterable[sidecars.Sidecar], kind: sidecars.SidecarKind, wanted: type[T]
+) -> Iterator[T]:
     for path, data in _iter_files(found, kind):
         value = decode_value(_mask_value(path, data), wanted)
         if value is not None:
             yield value
 
 
-def _iter_todos(found: Iterable[Sidecar]) -> Iterator[TodoFile]:
-    for path, data in _iter_files(found, SidecarKind.TODO):
+def _iter_todos(found: Iterable[sidecars.Sidecar]) -> Iterator[TodoFile]:
+    for path, data in _iter_files(found, sidecars.SidecarKind.TODO):
         todos = decode_value(_mask_value(path, data), tuple[Todo, ...])
         if todos:
             yield TodoFile(path.stem.partition("-agent-")[2], todos)
@@ -172,8 +169,8 @@ def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
         return
     session_id = decode_id(transcript.session_id)
     wanted = session_id.encode("utf-8", "replace")
-    for sidecar in list_root_sidecars(root).found:
-        if sidecar.kind is SidecarKind.HISTORY:
+    for sidecar in sidecars.list_root_sidecars(root).found:
+        if sidecar.kind is sidecars.SidecarKind.HISTORY:
             for line in _iter_lines(sidecar.path):
                 # One line in thousands is this session's, and decoding is slower than searching.
                 known = _mask_value(sidecar.path, line) if wanted in line else b""
@@ -191,8 +188,8 @@ def load_clears(roots: Iterable[Path]) -> list[TypedPrompt]:
     found = (
         decode_value(_mask_value(sidecar.path, line), TypedPrompt)
         for root in roots
-        for sidecar in list_root_sidecars(root).found
-        if sidecar.kind is SidecarKind.HISTORY
+        for sidecar in sidecars.list_root_sidecars(root).found
+        if sidecar.kind is sidecars.SidecarKind.HISTORY
         for line in _iter_lines(sidecar.path)
         if _CLEAR in line
     )

@@ -24,18 +24,10 @@ from recollect.locations.discovery import list_project
 from recollect.reader import marked_lines
 from recollect.reader.line_blocks import NOWHERE, mask_line
 from recollect.reader.transcript_reader import TranscriptDecoder, decode_bytes
-from recollect.records.attachments import Attachment
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.decoding import decode_record
-from recollect.records.envelope import Chain, Damaged, Record, Torn, Unknown
-from recollect.records.state import AiTitle, CustomTitle, LastPrompt, State, Summary, Tag
+from recollect.records import attachments, conversation_records, decoding, envelope, state
+from recollect.session import metadata, prompts, session_records
 from recollect.session.messages import Message, build_messages
-from recollect.session.metadata import find_first_prompt, is_request
-from recollect.session.prompts import read_prompt
-from recollect.session.session_records import Log, read_conversation
-from recollect.sources.kept_parts import END_BYTES
-from recollect.sources.safe_files import open_file
-from recollect.sources.source import SourceFile
+from recollect.sources import kept_parts, safe_files, source
 
 _STEP: Final = 16 * 1024
 _MAX_COUNT: Final = 4 * 1024 * 1024
@@ -56,18 +48,18 @@ def find_session_id(path: Path | str) -> str | None:
     return _find(path, lambda link: link.session_id)
 
 
-def _find(path: Path | str, pick: Callable[[Chain], str | None]) -> str | None:
+def _find(path: Path | str, pick: Callable[[envelope.Chain], str | None]) -> str | None:
     try:
-        links = (record for record in _iter_head(path) if isinstance(record, Chain))
+        links = (record for record in _iter_head(path) if isinstance(record, envelope.Chain))
         return next(filter(None, map(pick, links)), None)
     except UnreadableInput:
         # Reading the whole file reports what is wrong with it.
         return None
 
 
-def _iter_head(path: Path | str) -> Iterator[Record]:
+def _iter_head(path: Path | str) -> Iterator[envelope.Record]:
     decoder = TranscriptDecoder(str(path))
-    with open_file(str(path)) as file:
+    with safe_files.open_file(str(path)) as file:
         for _ in range(_MAX_COUNT // _STEP):
             chunk = file.read(_STEP)
             if not chunk:
@@ -76,7 +68,7 @@ def _iter_head(path: Path | str) -> Iterator[Record]:
             yield from decoder.feed(chunk)
 
 
-FIRST_READ: Final = END_BYTES
+FIRST_READ: Final = kept_parts.END_BYTES
 """Bytes that are read of the beginning at first."""
 
 TAIL_READ: Final = 32 * 1024
@@ -105,7 +97,7 @@ class HeadAndTail(NamedTuple):
     `is_whole` is set if there is nothing between the ends, so that everything was read.
     """
 
-    log: Log
+    log: session_records.Log
     first_prompt: Message | None
     is_whole: bool
 
@@ -121,24 +113,30 @@ class HeadAndTail(NamedTuple):
         if log.chain or log.sidechain or log.states:
             return False
         # Between the ends of a large file that is damaged there may be records all the same.
-        kinds = (Damaged, Torn, Unknown) if self.is_whole else (Unknown,)
+        kinds = (
+            (envelope.Damaged, envelope.Torn, envelope.Unknown)
+            if self.is_whole
+            else (envelope.Unknown,)
+        )
         return all(isinstance(each, kinds) and _is_typeless(each) for each in log.irregular)
 
     @property
     def is_warmup(self) -> bool:
         """Whether the client only warmed up its caches: nobody asked for anything."""
-        opening = next((link for link in self.log.chain if isinstance(link, User)), None)
+        opening = next(
+            (link for link in self.log.chain if isinstance(link, conversation_records.User)), None
+        )
         return (
             opening is not None
             and self.is_subagent
-            and read_prompt(opening, is_subagent=True).kind is InputKind.WARMUP
+            and prompts.read_prompt(opening, is_subagent=True).kind is InputKind.WARMUP
         )
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages of a whole file, else the first prompt alone."""
         if self.is_whole:
-            known = read_conversation(self.log)
+            known = session_records.read_conversation(self.log)
             return build_messages(known.chain, known.superseded, is_subagent=self.is_subagent)
         return (self.first_prompt,) if self.first_prompt else ()
 
@@ -147,7 +145,7 @@ class _Tail(NamedTuple):
     """The records of the end of a file, and where the first of their lines begins."""
 
     start: int
-    records: list[Record]
+    records: list[envelope.Record]
 
 
 def read_head_and_tail(
@@ -158,9 +156,9 @@ def read_head_and_tail(
     `named` are the uuids that titles elsewhere name: records between the ends that have one of
     them are found, too.
     """
-    with open_file(str(path)) as file:
+    with safe_files.open_file(str(path)) as file:
         size = file.find_status().st_size
-        log = Log()
+        log = session_records.Log()
         position, first_prompt = _read_head(file, str(path), size, log)
         tail = _read_tail(file, str(path), position, log)
         if tail is None:
@@ -177,7 +175,9 @@ def read_head_and_tail(
         return HeadAndTail(log, first_prompt, is_whole=False)
 
 
-def _read_head(file: SourceFile, name: str, size: int, log: Log) -> tuple[int, Message | None]:
+def _read_head(
+    file: source.SourceFile, name: str, size: int, log: session_records.Log
+) -> tuple[int, Message | None]:
     """Read on until the first prompt is known, and say up to which line, and which it is."""
     read, decoded, rest, first = 0, 0, b"", None
     wanted = FIRST_READ if size > 2 * FIRST_READ else size
@@ -188,7 +188,7 @@ def _read_head(file: SourceFile, name: str, size: int, log: Log) -> tuple[int, M
         log.extend(decode_bytes(name, decoded, whole))
         decoded, rest = decoded + len(whole), rest[len(whole) :]
         if read < size:
-            links = read_conversation(log).chain
+            links = session_records.read_conversation(log).chain
             first = _find_prompt(links, is_subagent=bool(log.starts_in_sidechain))
         if read >= min(size, MAX_READ_BYTES) or _is_worded(first):
             break
@@ -196,13 +196,13 @@ def _read_head(file: SourceFile, name: str, size: int, log: Log) -> tuple[int, M
     return decoded, first
 
 
-def _find_prompt(links: Iterable[Chain], *, is_subagent: bool) -> Message | None:
+def _find_prompt(links: Iterable[envelope.Chain], *, is_subagent: bool) -> Message | None:
     """The first prompt of `links`, by the rule for all messages, but read one by one."""
     aside = None
     for link in links:
-        if not isinstance(link, Assistant):
+        if not isinstance(link, conversation_records.Assistant):
             message = build_messages((link,), (), is_subagent=is_subagent)
-            found = find_first_prompt(message, is_subagent=is_subagent)
+            found = metadata.find_first_prompt(message, is_subagent=is_subagent)
             if _is_worded(found):
                 return found
             aside = aside or found
@@ -211,10 +211,14 @@ def _find_prompt(links: Iterable[Chain], *, is_subagent: bool) -> Message | None
 
 def _is_worded(message: Message | None) -> bool:
     """Whether a message is a request, so that none that follows it can be the first prompt."""
-    return message is not None and message.prompt is not None and is_request(message.prompt)
+    return (
+        message is not None and message.prompt is not None and metadata.is_request(message.prompt)
+    )
 
 
-def _read_tail(file: SourceFile, name: str, start: int, log: Log) -> _Tail | None:
+def _read_tail(
+    file: source.SourceFile, name: str, start: int, log: session_records.Log
+) -> _Tail | None:
     """Records of the end, back to one of the conversation; None if they reach back to `start`."""
     size = file.find_status().st_size
     wanted = TAIL_READ
@@ -226,7 +230,7 @@ def _read_tail(file: SourceFile, name: str, start: int, log: Log) -> _Tail | Non
     return None
 
 
-def _decode_from(file: SourceFile, name: str, position: int) -> _Tail:
+def _decode_from(file: source.SourceFile, name: str, position: int) -> _Tail:
     """The records whose lines begin behind `position`."""
     file.seek(position)
     data = file.read()
@@ -234,14 +238,16 @@ def _decode_from(file: SourceFile, name: str, position: int) -> _Tail:
     return _Tail(position + skipped, decode_bytes(name, position + skipped, data[skipped:]))
 
 
-def _is_own_link(record: Record, log: Log) -> bool:
-    return isinstance(record, Chain) and record.is_sidechain == bool(log.starts_in_sidechain)
+def _is_own_link(record: envelope.Record, log: session_records.Log) -> bool:
+    return isinstance(record, envelope.Chain) and record.is_sidechain == bool(
+        log.starts_in_sidechain
+    )
 
 
 class _Middle(NamedTuple):
     """A part of a file that is searched for a few lines and otherwise not decoded."""
 
-    file: SourceFile
+    file: source.SourceFile
     name: str
     start: int
     stop: int
@@ -249,27 +255,27 @@ class _Middle(NamedTuple):
     def read_names(
         self,
         named: Collection[str],
-        head: Iterable[Record],
-        tail: Sequence[Record],
+        head: Iterable[envelope.Record],
+        tail: Sequence[envelope.Record],
         lines: NamingLines | None,
-    ) -> list[Record]:
+    ) -> list[envelope.Record]:
         """The records that name the session, and those that a title anywhere names by uuid."""
         marks = _choose_marks(tail)
         found = self._iter_records(marks) if lines is None else self._read_known(lines, marks)
-        states: list[Record] = [each for each in found if isinstance(each, State)]
-        summaries = (each for each in chain(head, states, tail) if isinstance(each, Summary))
+        states: list[envelope.Record] = [each for each in found if isinstance(each, state.State)]
+        summaries = (each for each in chain(head, states, tail) if isinstance(each, state.Summary))
         uuids = {*named, *(each.leaf_uuid for each in summaries if each.leaf_uuid)}
         if not uuids or marked_lines.LEAF not in marks or _has_title(chain(head, states)):
             return states
         links = self._iter_records([uuid.encode(errors="replace") for uuid in uuids])
         return [*states, *(each for each in links if getattr(each, "uuid", None) in uuids)]
 
-    def find_prompt(self, log: Log) -> Message | None:
+    def find_prompt(self, log: session_records.Log) -> Message | None:
         """The first prompt here, in a session that begins with `log`."""
         is_subagent = log.starts_in_sidechain
         aside = None
         for link in self._iter_records(_PROMPT_MARKS):
-            if not isinstance(link, User | Attachment):
+            if not isinstance(link, conversation_records.User | attachments.Attachment):
                 continue
             if is_subagent is None:
                 is_subagent = link.is_sidechain
@@ -280,58 +286,58 @@ class _Middle(NamedTuple):
                 aside = aside or found
         return aside
 
-    def _iter_records(self, marks: Sequence[bytes]) -> Iterator[Record]:
+    def _iter_records(self, marks: Sequence[bytes]) -> Iterator[envelope.Record]:
         """The records on the lines that hold one of these marks."""
         return self._decode(marked_lines.iter_marked_lines(self.file, marks, self.start, self.stop))
 
-    def _read_known(self, lines: NamingLines, marks: Sequence[bytes]) -> Iterator[Record]:
+    def _read_known(self, lines: NamingLines, marks: Sequence[bytes]) -> Iterator[envelope.Record]:
         """The same where it is known which lines hold any mark."""
         spans = [span for span in lines.spans if self.start <= span[0] < self.stop]
         return self._decode(marked_lines.read_marked_lines(self.file, spans, marks))
 
-    def _decode(self, lines: Iterable[marked_lines.MarkedLine]) -> Iterator[Record]:
+    def _decode(self, lines: Iterable[marked_lines.MarkedLine]) -> Iterator[envelope.Record]:
         for line in lines:
             yield from decode_bytes(self.name, line.offset, line.data)
 
 
-def _choose_marks(tail: Iterable[Record]) -> list[bytes]:
+def _choose_marks(tail: Iterable[envelope.Record]) -> list[bytes]:
     """The marks of what the end of a file leaves open: a later record takes the place of others.
 
     A title that the user gave comes before all others, and one by a model before the rest.
     """
     known = {type(record): _read_name(record) for record in tail}
-    marks = [] if known.get(Tag) else [marked_lines.TAG]
-    if known.get(CustomTitle):
+    marks = [] if known.get(state.Tag) else [marked_lines.TAG]
+    if known.get(state.CustomTitle):
         return marks
     marks.append(marked_lines.TITLE)
-    if known.get(AiTitle):
+    if known.get(state.AiTitle):
         return marks
     marks.append(marked_lines.LEAF)
-    return marks if known.get(LastPrompt) else [*marks, marked_lines.LAST_PROMPT]
+    return marks if known.get(state.LastPrompt) else [*marks, marked_lines.LAST_PROMPT]
 
 
-def _has_title(records: Iterable[Record]) -> bool:
+def _has_title(records: Iterable[envelope.Record]) -> bool:
     """Whether records give a title that comes before one that another record is named by."""
     known = {type(record): _read_name(record) for record in records}
-    return bool(known.get(CustomTitle) or known.get(AiTitle))
+    return bool(known.get(state.CustomTitle) or known.get(state.AiTitle))
 
 
-def _read_name(record: Record) -> str | None:
+def _read_name(record: envelope.Record) -> str | None:
     match record:
-        case CustomTitle():
+        case state.CustomTitle():
             return record.custom_title
-        case AiTitle():
+        case state.AiTitle():
             return record.ai_title
-        case LastPrompt():
+        case state.LastPrompt():
             return record.last_prompt
-        case Tag():
+        case state.Tag():
             return record.tag
     return None
 
 
-def _is_typeless(record: Record) -> bool:
+def _is_typeless(record: envelope.Record) -> bool:
     """Whether a line has no type, which every record of any client has."""
-    return not isinstance(record, Unknown) or record.record_type is None
+    return not isinstance(record, envelope.Unknown) or record.record_type is None
 
 
 HEAD: Final = 64 * 1024
@@ -356,11 +362,11 @@ def _read_summaries(transcript: Transcript) -> dict[str, str]:
     ):
         return {}
     lines = [line for line in head.split(b"\n") if b'"leafUuid"' in line]
-    records = [decode_record(mask_line(transcript.file, NOWHERE, line)) for line in lines]
+    records = [decoding.decode_record(mask_line(transcript.file, NOWHERE, line)) for line in lines]
     return {
         record.leaf_uuid: record.summary
         for record in records
-        if isinstance(record, Summary) and record.leaf_uuid and record.summary
+        if isinstance(record, state.Summary) and record.leaf_uuid and record.summary
     }
 
 
@@ -375,7 +381,7 @@ def is_stray(transcript: Transcript) -> bool:
     """
     if not transcript.size or transcript.size > STRAY_LIMIT:
         return not transcript.size
-    with open_file(transcript.file) as file:
+    with safe_files.open_file(transcript.file) as file:
         head = file.read(STRAY_LIMIT + 1)
     lines = [line for line in head.split(b"\n") if line.strip()]
     return len(head) <= STRAY_LIMIT and all(map(_is_summary, lines))

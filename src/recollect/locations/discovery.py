@@ -15,42 +15,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from recollect.errors import NothingFound, UnreadableInput
-from recollect.locations.claude_directories import (
-    PROJECTS_DIRECTORY,
-    SUBAGENTS_DIRECTORY,
-    decode_id,
-    is_plain_name,
-    is_transcript_name,
-)
-from recollect.locations.transcript_files import (
-    Transcript,
-    TranscriptKind,
-    TranscriptLocation,
-    guess_place,
-    project_place,
-    run_place,
-    shared_subagents_place,
-    subagents_place,
-)
-from recollect.sources.safe_files import (
-    Refusal,
-    Refused,
-    describe_error,
-    find_directory,
-    find_real,
-    find_status,
-    is_directory,
-    is_link_entry,
-    list_directory,
-)
+from recollect.locations import claude_directories, transcript_files
+from recollect.sources import safe_files
 from recollect.sources.source import Entry, is_key_name, is_link
 
 
 class Discovery(NamedTuple):
     """What was found, each list sorted by path."""
 
-    transcripts: tuple[Transcript, ...]
-    refused: tuple[Refused, ...]
+    transcripts: tuple[transcript_files.Transcript, ...]
+    refused: tuple[safe_files.Refused, ...]
 
 
 class _Level(Enum):
@@ -72,17 +46,17 @@ _ANY_CHILD: Final[Mapping[_Level, _Level]] = {
     _Level.ANYWHERE: _Level.ANYWHERE,
 }
 _NAMED_CHILD: Final[Mapping[_Level, tuple[str, _Level]]] = {
-    _Level.ROOT: (PROJECTS_DIRECTORY, _Level.PROJECTS),
-    _Level.PROJECT: (SUBAGENTS_DIRECTORY, _Level.SHARED_SUBAGENTS),
-    _Level.SESSION: (SUBAGENTS_DIRECTORY, _Level.SUBAGENTS),
+    _Level.ROOT: (claude_directories.PROJECTS_DIRECTORY, _Level.PROJECTS),
+    _Level.PROJECT: (claude_directories.SUBAGENTS_DIRECTORY, _Level.SHARED_SUBAGENTS),
+    _Level.SESSION: (claude_directories.SUBAGENTS_DIRECTORY, _Level.SUBAGENTS),
     _Level.SUBAGENTS: ("workflows", _Level.WORKFLOWS),
 }
-_PLACES: Final[Mapping[_Level, Callable[[Path], TranscriptLocation]]] = {
-    _Level.PROJECT: project_place,
-    _Level.SUBAGENTS: subagents_place,
-    _Level.SHARED_SUBAGENTS: shared_subagents_place,
-    _Level.RUN: run_place,
-    _Level.ANYWHERE: guess_place,
+_PLACES: Final[Mapping[_Level, Callable[[Path], transcript_files.TranscriptLocation]]] = {
+    _Level.PROJECT: transcript_files.project_place,
+    _Level.SUBAGENTS: transcript_files.subagents_place,
+    _Level.SHARED_SUBAGENTS: transcript_files.shared_subagents_place,
+    _Level.RUN: transcript_files.run_place,
+    _Level.ANYWHERE: transcript_files.guess_place,
 }
 
 
@@ -105,13 +79,13 @@ class _Directory(NamedTuple):
     def child(self, name: str, level: _Level) -> "_Directory":
         return _Directory(_join(self.path, name), _join(self.real, name), level)
 
-    def place(self) -> TranscriptLocation | None:
+    def place(self) -> transcript_files.TranscriptLocation | None:
         make = _PLACES.get(self.level)
         return make(Path(self.path)) if make else None
 
 
 class _LinkedFile(NamedTuple):
-    place: TranscriptLocation
+    place: transcript_files.TranscriptLocation
     name: str
     real: Path
     status: os.stat_result
@@ -124,11 +98,15 @@ def discover(path: Path) -> Discovery:
     """
     real, status = _resolve(path)
     if stat.S_ISDIR(status.st_mode):
-        level = _Level.ROOT if is_directory(real / PROJECTS_DIRECTORY) else _Level.ANYWHERE
+        level = (
+            _Level.ROOT
+            if safe_files.is_directory(real / claude_directories.PROJECTS_DIRECTORY)
+            else _Level.ANYWHERE
+        )
         return _Walk(path, real).run(level)
     if not stat.S_ISREG(status.st_mode) or is_key_name(real.name):
         raise UnreadableInput(f"{path} is not a transcript. Specify a .jsonl file or a directory.")
-    return Discovery((guess_place(real.parent).describe(real.name, status),), ())
+    return Discovery((transcript_files.guess_place(real.parent).describe(real.name, status),), ())
 
 
 def discover_root(root: Path, *, include_nested: bool = True) -> Discovery:
@@ -142,12 +120,12 @@ def discover_root(root: Path, *, include_nested: bool = True) -> Discovery:
 
 def _resolve(path: Path) -> tuple[Path, os.stat_result]:
     try:
-        return find_real(path)
+        return safe_files.find_real(path)
     except FileNotFoundError as error:
         raise NothingFound(f"No such file or directory: {path}") from error
     except (OSError, ValueError) as error:
         raise UnreadableInput(
-            f"Cannot access {path}: {describe_error(error)}. Check its permissions."
+            f"Cannot access {path}: {safe_files.describe_error(error)}. Check its permissions."
         ) from error
 
 
@@ -163,8 +141,8 @@ class _Walk:
         self._linked_files: list[_LinkedFile] = []
         self._seen: set[str] = set()
         self._searched: set[str] = set()
-        self._transcripts: list[Transcript] = []
-        self._refused: list[Refused] = []
+        self._transcripts: list[transcript_files.Transcript] = []
+        self._refused: list[safe_files.Refused] = []
 
     def run(self, level: _Level) -> Discovery:
         self._queue.append(_Directory(str(self._start), str(self._boundary), level))
@@ -188,59 +166,71 @@ class _Walk:
             self._read_named_child(directory, *_NAMED_CHILD[directory.level])
             return
         try:
-            entries = list_directory(directory.real)
+            entries = safe_files.list_directory(directory.real)
         except OSError as error:
-            self._refuse(Path(directory.path), Refusal.UNREADABLE, describe_error(error))
+            self._refuse(
+                Path(directory.path),
+                safe_files.Refusal.UNREADABLE,
+                safe_files.describe_error(error),
+            )
             return
         for entry in entries:
             self._take(directory, place, entry)
 
     def _read_named_child(self, directory: _Directory, name: str, level: _Level) -> None:
-        status = find_status(_join(directory.real, name))
-        if isinstance(status, Refused):
+        status = safe_files.find_status(_join(directory.real, name))
+        if isinstance(status, safe_files.Refused):
             self._refuse(Path(directory.path, name), status.reason, status.detail)
         elif status is not None and is_link(status):
             self._follow(directory, None, name)
         elif status is not None and stat.S_ISDIR(status.st_mode):
             self._queue.append(directory.child(name, level))
 
-    def _take(self, directory: _Directory, place: TranscriptLocation | None, entry: Entry) -> None:
+    def _take(
+        self, directory: _Directory, place: transcript_files.TranscriptLocation | None, entry: Entry
+    ) -> None:
         name = entry.name
         try:
             # The most common case first: it is not a link, and needs no system call.
             if place and entry.is_file(follow_symlinks=False):
-                if is_transcript_name(name):
+                if claude_directories.is_transcript_name(name):
                     status = entry.stat(follow_symlinks=False)
                     self._transcripts.append(place.describe(name, status))
-            elif is_link_entry(entry):
+            elif safe_files.is_link_entry(entry):
                 self._follow(directory, place, name)
             elif entry.is_dir(follow_symlinks=False):
                 level = directory.child_level(name)
                 if level and level is not self._skipped:
                     self._queue.append(directory.child(name, level))
-            elif place and is_transcript_name(name):
-                self._refuse(Path(place.prefix, name), Refusal.SPECIAL)
+            elif place and claude_directories.is_transcript_name(name):
+                self._refuse(Path(place.prefix, name), safe_files.Refusal.SPECIAL)
         except FileNotFoundError:
             # Deleted since the directory was listed.
             return
         except OSError as error:
-            self._refuse(Path(directory.path, name), Refusal.UNREADABLE, describe_error(error))
+            self._refuse(
+                Path(directory.path, name),
+                safe_files.Refusal.UNREADABLE,
+                safe_files.describe_error(error),
+            )
 
-    def _follow(self, directory: _Directory, place: TranscriptLocation | None, name: str) -> None:
+    def _follow(
+        self, directory: _Directory, place: transcript_files.TranscriptLocation | None, name: str
+    ) -> None:
         level = directory.child_level(name)
         if level is self._skipped:
             level = None
-        is_wanted_file = place is not None and is_transcript_name(name)
+        is_wanted_file = place is not None and claude_directories.is_transcript_name(name)
         if level is None and not is_wanted_file:
             return
         path = Path(directory.path, name)
         try:
-            real, status = find_real(Path(directory.real, name))
+            real, status = safe_files.find_real(Path(directory.real, name))
         except OSError as error:
-            self._refuse(path, _reason_of(error), describe_error(error))
+            self._refuse(path, _reason_of(error), safe_files.describe_error(error))
             return
         if not real.is_relative_to(self._boundary):
-            self._refuse(path, Refusal.LINK_OUTSIDE, str(real))
+            self._refuse(path, safe_files.Refusal.LINK_OUTSIDE, str(real))
         elif level and stat.S_ISDIR(status.st_mode):
             self._linked_directories.append(_Directory(str(path), str(real), level))
         elif place and is_wanted_file:
@@ -248,10 +238,12 @@ class _Walk:
 
     def _follow_file(self, path: Path, linked: _LinkedFile) -> None:
         # A root contains credentials, too: the name of a link must not turn them into transcripts.
-        if stat.S_ISREG(linked.status.st_mode) and is_transcript_name(linked.real.name):
+        if stat.S_ISREG(linked.status.st_mode) and claude_directories.is_transcript_name(
+            linked.real.name
+        ):
             self._linked_files.append(linked)
         else:
-            self._refuse(path, Refusal.LINK_ELSEWHERE, str(linked.real))
+            self._refuse(path, safe_files.Refusal.LINK_ELSEWHERE, str(linked.real))
 
     def _take_linked_files(self) -> None:
         taken: set[Path] = set()
@@ -262,71 +254,81 @@ class _Walk:
                 found = linked.place.describe(linked.name, linked.status)
                 self._transcripts.append(found._replace(file=str(real)))
 
-    def _refuse(self, path: Path, reason: Refusal, detail: str = "") -> None:
-        self._refused.append(Refused(path, reason, detail))
+    def _refuse(self, path: Path, reason: safe_files.Refusal, detail: str = "") -> None:
+        self._refused.append(safe_files.Refused(path, reason, detail))
 
 
-def list_project(project_dir: Path) -> tuple[Transcript, ...]:
+def list_project(project_dir: Path) -> tuple[transcript_files.Transcript, ...]:
     """Return the transcripts directly in a project's directory, sorted by name."""
-    return _list_location(project_dir, project_place(project_dir))
+    return _list_location(project_dir, transcript_files.project_place(project_dir))
 
 
 class SubagentFiles(NamedTuple):
     """Transcripts that may be of a session's subagents, each list sorted by name."""
 
-    own: tuple[Transcript, ...]
+    own: tuple[transcript_files.Transcript, ...]
     """Those in the session's own directory."""
-    shared: tuple[Transcript, ...]
+    shared: tuple[transcript_files.Transcript, ...]
     """Those beside the sessions of its project: only their records say whose they are."""
 
 
 def list_subagent_files(project_dir: Path, session_id: str) -> SubagentFiles:
     """Return the transcripts that may be of a session's subagents; none for an odd id."""
-    name = decode_id(session_id)
-    if not is_plain_name(name):
+    name = claude_directories.decode_id(session_id)
+    if not claude_directories.is_plain_name(name):
         return SubagentFiles((), ())
     beside = (*list_project(project_dir), *_list_shared(project_dir))
     return SubagentFiles(
         _list_own(project_dir, name),
-        tuple(each for each in beside if each.kind is TranscriptKind.SUBAGENT),
+        tuple(each for each in beside if each.kind is transcript_files.TranscriptKind.SUBAGENT),
     )
 
 
-def _list_shared(project_dir: Path) -> tuple[Transcript, ...]:
-    directory = find_directory(project_dir, SUBAGENTS_DIRECTORY)
+def _list_shared(project_dir: Path) -> tuple[transcript_files.Transcript, ...]:
+    directory = safe_files.find_directory(project_dir, claude_directories.SUBAGENTS_DIRECTORY)
     if not isinstance(directory, Path):
         return ()
-    return _list_location(directory, shared_subagents_place(directory))
+    return _list_location(directory, transcript_files.shared_subagents_place(directory))
 
 
-def _list_own(project_dir: Path, session: str) -> tuple[Transcript, ...]:
-    directory = find_directory(project_dir, session, SUBAGENTS_DIRECTORY)
+def _list_own(project_dir: Path, session: str) -> tuple[transcript_files.Transcript, ...]:
+    directory = safe_files.find_directory(
+        project_dir, session, claude_directories.SUBAGENTS_DIRECTORY
+    )
     found = discover(directory).transcripts if isinstance(directory, Path) else ()
-    return tuple(each for each in found if each.kind is not TranscriptKind.SESSION)
+    return tuple(each for each in found if each.kind is not transcript_files.TranscriptKind.SESSION)
 
 
-def _list_location(directory: Path, location: TranscriptLocation) -> tuple[Transcript, ...]:
+def _list_location(
+    directory: Path, location: transcript_files.TranscriptLocation
+) -> tuple[transcript_files.Transcript, ...]:
     try:
-        entries = list_directory(directory)
+        entries = safe_files.list_directory(directory)
     except OSError:
         return ()
-    named = (_describe(location, entry) for entry in entries if is_transcript_name(entry.name))
+    named = (
+        _describe(location, entry)
+        for entry in entries
+        if claude_directories.is_transcript_name(entry.name)
+    )
     return tuple(found for found in named if found is not None)
 
 
-def _describe(location: TranscriptLocation, entry: Entry) -> Transcript | None:
+def _describe(
+    location: transcript_files.TranscriptLocation, entry: Entry
+) -> transcript_files.Transcript | None:
     try:
         status = entry.stat(follow_symlinks=False)
-        is_plain = stat.S_ISREG(status.st_mode) and not is_link_entry(entry)
+        is_plain = stat.S_ISREG(status.st_mode) and not safe_files.is_link_entry(entry)
     except OSError:
         # Deleted since the directory was listed.
         return None
     return location.describe(entry.name, status) if is_plain else None
 
 
-def refresh(transcript: Transcript) -> Transcript | None:
+def refresh(transcript: transcript_files.Transcript) -> transcript_files.Transcript | None:
     """Return a transcript as it is now; None if it is gone or cannot be accessed."""
-    status = find_status(transcript.file)
+    status = safe_files.find_status(transcript.file)
     if not isinstance(status, os.stat_result):
         return None
     return transcript._replace(
@@ -334,6 +336,6 @@ def refresh(transcript: Transcript) -> Transcript | None:
     )
 
 
-def _reason_of(error: OSError) -> Refusal:
+def _reason_of(error: OSError) -> safe_files.Refusal:
     is_forbidden = isinstance(error, PermissionError)
-    return Refusal.UNREADABLE if is_forbidden else Refusal.LINK_BROKEN
+    return safe_files.Refusal.UNREADABLE if is_forbidden else safe_files.Refusal.LINK_BROKEN

@@ -19,15 +19,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Final, NamedTuple
 
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
-from recollect.locations import Transcript
-from recollect.locations.claude_directories import (
-    PROJECT_NAME_LIMIT,
-    PROJECTS_DIRECTORY,
-    TRANSCRIPT_SUFFIX,
-    encode_id,
-    encode_project_path,
-    encode_without_limit,
-)
+from recollect.locations import Transcript, claude_directories
 from recollect.locations.discovery import discover, discover_root
 from recollect.locations.transcript_files import TranscriptKind, name_of
 from recollect.sources.safe_files import is_directory, resolve_links
@@ -43,16 +35,20 @@ class WorkDirectory(NamedTuple):
     def is_named(self, directory_name: str) -> bool:
         """Return whether a project directory's name is certainly made from this path."""
         return any(
-            directory_name in (encode_project_path(path), encode_without_limit(path))
+            directory_name
+            in (
+                claude_directories.encode_project_path(path),
+                claude_directories.encode_without_limit(path),
+            )
             for path in self.spellings
         )
 
     def may_be_named(self, directory_name: str) -> bool:
         """Return whether the name matches except for its hash, which builds compute differently."""
         return any(
-            len(name) > PROJECT_NAME_LIMIT
-            and directory_name.startswith(f"{name[:PROJECT_NAME_LIMIT]}-")
-            for name in map(encode_without_limit, self.spellings)
+            len(name) > claude_directories.PROJECT_NAME_LIMIT
+            and directory_name.startswith(f"{name[: claude_directories.PROJECT_NAME_LIMIT]}-")
+            for name in map(claude_directories.encode_without_limit, self.spellings)
         )
 
     def is_at(self, recorded: str) -> bool:
@@ -116,7 +112,7 @@ def _select_in(
 
 def _short_name(path: str) -> str:
     # Without the hash: two long paths with the same start may share one name as well.
-    return encode_without_limit(path)[:PROJECT_NAME_LIMIT]
+    return claude_directories.encode_without_limit(path)[: claude_directories.PROJECT_NAME_LIMIT]
 
 
 def _is_same_path(one: str, other: str) -> bool:
@@ -155,7 +151,7 @@ May be called for only a few of them, and is not called if an id is enough.
 
 def looks_like_file(ref: str) -> bool:
     """Return whether `ref` is the path of an existing transcript, not the name of a session."""
-    if not ref.endswith(TRANSCRIPT_SUFFIX):
+    if not ref.endswith(claude_directories.TRANSCRIPT_SUFFIX):
         return False
     try:
         resolve_links(Path(ref))
@@ -198,9 +194,9 @@ def match_session(
 
 
 def _explain_file(ref: str) -> str:
-    if ref.endswith(TRANSCRIPT_SUFFIX):
+    if ref.endswith(claude_directories.TRANSCRIPT_SUFFIX):
         return f"There is no such file, either: {ref}"
-    return f"To open a file, use a path that ends in {TRANSCRIPT_SUFFIX}."
+    return f"To open a file, use a path that ends in {claude_directories.TRANSCRIPT_SUFFIX}."
 
 
 def _read_count(ref: str) -> int | None:
@@ -219,7 +215,7 @@ def _find_nth(
 
 def _match_id(ref: str, transcripts: Sequence[Transcript], _: ReadFacts) -> list[Transcript]:
     # As listed, or as the file is called.
-    wanted = {ref, encode_id(ref)}
+    wanted = {ref, claude_directories.encode_id(ref)}
     return [each for each in _sessions(transcripts) if name_of(each) in wanted]
 
 
@@ -287,4 +283,4 @@ def _describe(name: str, told: SessionFacts | None) -> Candidate:
 
 
 def _name_places(places: Iterable[Path]) -> str:
-    return "".join(f"\n  {place / PROJECTS_DIRECTORY}" for place in places)
+    return "".join(f"\n  {place / claude_directories.PROJECTS_DIRECTORY}" for place in places)

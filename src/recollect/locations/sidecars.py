@@ -14,12 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from recollect.locations.claude_directories import (
-    TRANSCRIPT_SUFFIX,
-    decode_id,
-    is_plain_name,
-    is_transcript_name,
-)
+from recollect.locations import claude_directories
 from recollect.locations.transcript_files import Transcript, find_root_of
 from recollect.sources.safe_files import Parts, Refused, find_directory, find_file, iter_tree
 
@@ -94,7 +89,9 @@ def list_root_sidecars(root: Path) -> Sidecars:
 def find_subagent_meta(transcript: Transcript) -> Path | None:
     """Return the `.meta.json` beside the transcript of a subagent, if there is one."""
     path = transcript.path
-    return _find_regular(path.with_name(f"{path.name.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"))
+    return _find_regular(
+        path.with_name(f"{path.name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)}.meta.json")
+    )
 
 
 def resolve_tool_result(transcript: Transcript, recorded_path: str) -> Path | None:
@@ -106,7 +103,7 @@ def resolve_tool_result(transcript: Transcript, recorded_path: str) -> Path | No
     name, parts = _find_directory_name(transcript), re.split(r"[\\/]", recorded_path)
     if name is None or ".." in parts or parts[-2:-1] != ["tool-results"]:
         return None
-    if not is_plain_name(parts[-1]):
+    if not claude_directories.is_plain_name(parts[-1]):
         return None
     directory = find_directory(transcript.project_dir, name, "tool-results")
     return _find_regular(directory / parts[-1]) if isinstance(directory, Path) else None
@@ -122,14 +119,18 @@ def _iter_session_sidecars(transcript: Transcript, slug: str | None) -> Iterator
     yield from _collect(root, ("todos",), _todo_of(name))
     yield from _collect(root, ("tasks", name), _json_as(SidecarKind.TASK))
     yield from _collect(root, ("file-history", name), lambda _: SidecarKind.FILE_HISTORY)
-    if slug is not None and is_plain_name(slug):
+    if slug is not None and claude_directories.is_plain_name(slug):
         yield from _collect_one(root, ("plans",), f"{slug}.md", SidecarKind.PLAN)
 
 
 def _find_directory_name(transcript: Transcript) -> str | None:
     """Return the name of a session's directories; None if it cannot be part of a path."""
-    name = None if transcript.session_id is None else decode_id(transcript.session_id)
-    return name if name is not None and is_plain_name(name) else None
+    name = (
+        None
+        if transcript.session_id is None
+        else claude_directories.decode_id(transcript.session_id)
+    )
+    return name if name is not None and claude_directories.is_plain_name(name) else None
 
 
 def _classify_in_session(parts: Parts) -> SidecarKind | None:
@@ -149,7 +150,7 @@ def _classify_in_session(parts: Parts) -> SidecarKind | None:
 
 def _classify_in_subagents(parts: Parts) -> SidecarKind | None:
     match parts:
-        case (_, name) | (_, "workflows", _, name) if is_transcript_name(name):
+        case (_, name) | (_, "workflows", _, name) if claude_directories.is_transcript_name(name):
             return None
         case (_, "workflows", _, "journal.jsonl"):
             return SidecarKind.WORKFLOW_JOURNAL

@@ -10,13 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from recollect.locations.claude_directories import (
-    PROJECTS_DIRECTORY,
-    SUBAGENTS_DIRECTORY,
-    TRANSCRIPT_SUFFIX,
-    encode_id,
-    encode_name,
-)
+from recollect.locations import claude_directories
 
 _AGENT_PREFIX: Final = "agent-"
 _NAMELESS: Final = "%00"
@@ -73,13 +67,13 @@ def name_of(transcript: Transcript) -> str:
     if transcript.kind is TranscriptKind.SESSION and transcript.session_id:
         return transcript.session_id
     name = os.path.basename(transcript.file)
-    return encode_id(name.removesuffix(TRANSCRIPT_SUFFIX))
+    return claude_directories.encode_id(name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX))
 
 
 def find_root_of(transcript: Transcript) -> Path | None:
     """Return the root that a transcript was found below; None if it is elsewhere."""
     projects = transcript.project_dir.parent
-    return projects.parent if projects.name == PROJECTS_DIRECTORY else None
+    return projects.parent if projects.name == claude_directories.PROJECTS_DIRECTORY else None
 
 
 class TranscriptLocation(NamedTuple):
@@ -95,14 +89,17 @@ class TranscriptLocation(NamedTuple):
 
     def describe(self, name: str, status: os.stat_result) -> Transcript:
         """Return the transcript called `name` in this directory."""
-        stem = name.removesuffix(TRANSCRIPT_SUFFIX)
+        stem = name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)
         kind, session_id, agent_id = self.kind, self.session_id, None
         if kind is not TranscriptKind.SESSION:
-            agent_id = encode_id(stem.removeprefix(_AGENT_PREFIX)) or None
+            agent_id = claude_directories.encode_id(stem.removeprefix(_AGENT_PREFIX)) or None
         elif stem.startswith(_AGENT_PREFIX):
-            kind, agent_id = TranscriptKind.SUBAGENT, encode_id(stem[len(_AGENT_PREFIX) :]) or None
+            kind, agent_id = (
+                TranscriptKind.SUBAGENT,
+                claude_directories.encode_id(stem[len(_AGENT_PREFIX) :]) or None,
+            )
         else:
-            session_id = encode_id(stem) or _NAMELESS
+            session_id = claude_directories.encode_id(stem) or _NAMELESS
         return Transcript(
             self.prefix + name,
             self.project_dir,
@@ -126,7 +123,7 @@ def project_place(directory: Path) -> TranscriptLocation:
 def subagents_place(directory: Path) -> TranscriptLocation:
     """Return the location `<session>/subagents`, flat at any depth of nesting."""
     session_dir = directory.parent
-    session_id = encode_id(session_dir.name) or None
+    session_id = claude_directories.encode_id(session_dir.name) or None
     return _make_location(directory, session_dir.parent, TranscriptKind.SUBAGENT, session_id)
 
 
@@ -142,17 +139,20 @@ def run_place(directory: Path) -> TranscriptLocation:
         directory,
         session_dir.parent,
         TranscriptKind.WORKFLOW_AGENT,
-        encode_id(session_dir.name) or None,
-        encode_id(directory.name),
+        claude_directories.encode_id(session_dir.name) or None,
+        claude_directories.encode_id(directory.name),
     )
 
 
 def guess_place(directory: Path) -> TranscriptLocation:
     """Guess the location of a directory outside any root from the names above it."""
-    if directory.name == SUBAGENTS_DIRECTORY:
-        is_shared = directory.parent.parent.name == PROJECTS_DIRECTORY
+    if directory.name == claude_directories.SUBAGENTS_DIRECTORY:
+        is_shared = directory.parent.parent.name == claude_directories.PROJECTS_DIRECTORY
         return shared_subagents_place(directory) if is_shared else subagents_place(directory)
-    if (directory.parent.parent.name, directory.parent.name) == (SUBAGENTS_DIRECTORY, "workflows"):
+    if (directory.parent.parent.name, directory.parent.name) == (
+        claude_directories.SUBAGENTS_DIRECTORY,
+        "workflows",
+    ):
         return run_place(directory)
     return project_place(directory)
 
@@ -164,5 +164,5 @@ def _make_location(
     session_id: str | None = None,
     run_id: str | None = None,
 ) -> TranscriptLocation:
-    prefix, project = os.path.join(directory, ""), encode_name(project_dir.name)
+    prefix, project = os.path.join(directory, ""), claude_directories.encode_name(project_dir.name)
     return TranscriptLocation(prefix, project_dir, project, kind, session_id, run_id)

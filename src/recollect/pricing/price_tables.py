@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
 
 from recollect.errors import UsageError
 
@@ -49,7 +48,9 @@ MAX_DECIMALS = 12
 Field = Literal["speed", "service_tier", "inference_geo"]
 
 
-class Tier(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Tier(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """Prices of a request with more than `above` prompt tokens; None means the base price."""
 
     above: int
@@ -67,7 +68,9 @@ class Tier(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
             raise ValueError("`above` is a number of tokens and cannot be negative")
 
 
-class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Price(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """The price of a model from `first_day` to `last_day`, both inclusive and in UTC.
 
     Dollars per million tokens, and per thousand searches; None if the price is not known.
@@ -98,7 +101,9 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
         return _is_within(day, self.first_day, self.last_day)
 
 
-class Multiplier(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Multiplier(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """A factor on token prices for requests with a certain value in a field of their usage."""
 
     field: Field
@@ -119,7 +124,7 @@ class Multiplier(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
         return _is_within(day, self.first_day, self.last_day)
 
 
-class PriceFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PriceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of a price file; `names` maps other names to the model of a price."""
 
     source: str = ""

@@ -21,8 +21,7 @@ from math import lcm
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec import Struct, structs
 
 from recollect.errors import UsageError
 from recollect.pricing import price_tables
@@ -231,7 +230,7 @@ def _find_rates(tokens: token_usage.Tokens, tariff: Tariff) -> Rates | None:
 
 
 def _uses_any(tokens: token_usage.Tokens, classes: tuple[int, ...]) -> bool:
-    used = astuple(tokens)
+    used = structs.astuple(tokens)
     return any(used[index] for index in classes)
 
 

@@ -2,16 +2,14 @@
 
 from msgspec import Raw, Struct, field
 
-from recollect.records.blocks import Content
-from recollect.records.envelope import SPAN_KEY, Chain, ForkedFrom, Span
-from recollect.records.token_usage import Usage
+from recollect.records import blocks, envelope, token_usage
 
 
 class UserMessage(Struct, frozen=True, kw_only=True, gc=False):
     """The message of a `user` record."""
 
     role: str | None = None
-    content: Content = None
+    content: blocks.Content = None
 
 
 class Origin(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
@@ -51,7 +49,7 @@ class McpMeta(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
     meta: Raw = field(default=Raw(), name="_meta")
 
 
-class User(Chain, frozen=True, tag="user"):
+class User(envelope.Chain, frozen=True, tag="user"):
     """A prompt, tool results, a command echo, a compaction summary, or injected text."""
 
     message: UserMessage | None = None
@@ -100,11 +98,11 @@ class ApiMessage(Struct, frozen=True, kw_only=True, gc=False):
     type: str | None = None
     role: str | None = None
     model: str | None = None
-    content: Content = None
+    content: blocks.Content = None
     stop_reason: str | None = None
     stop_sequence: str | None = None
     stop_details: Raw = Raw()
-    usage: Usage | None = None
+    usage: token_usage.Usage | None = None
     container: Raw = Raw()
     context_management: Raw = Raw()
     diagnostics: Raw = Raw()
@@ -115,7 +113,7 @@ SYNTHETIC_MODEL = "<synthetic>"
 """`message.model` of messages that the client wrote itself, without calling a model."""
 
 
-class Assistant(Chain, frozen=True, tag="assistant"):
+class Assistant(envelope.Chain, frozen=True, tag="assistant"):
     """One block of a model's response, or a message that the client wrote instead."""
 
     message: ApiMessage | None = None
@@ -168,7 +166,7 @@ class MessageUsage(Struct, frozen=True, kw_only=True, gc=False):
     id: str | None = None
     model: str | None = None
     content: tuple[BlockHead, ...] | str | None = None
-    usage: Usage | None = None
+    usage: token_usage.Usage | None = None
 
 
 class RelayedUsage(MessageUsage, frozen=True, kw_only=True, gc=False):
@@ -196,8 +194,8 @@ class AssistantUsage(Struct, frozen=True, kw_only=True, rename="camel", gc=False
     request_id: str | None = None
     message: MessageUsage | None = None
     cost_usd: float | None = field(default=None, name="costUSD")
-    forked_from: ForkedFrom | None = None
-    span: Span | None = field(default=None, name=SPAN_KEY)
+    forked_from: envelope.ForkedFrom | None = None
+    span: envelope.Span | None = field(default=None, name=envelope.SPAN_KEY)
 
     @property
     def is_relayed(self) -> bool:

@@ -16,8 +16,6 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
-from msgspec import Raw, Struct
-from msgspec.structs import force_setattr
 
 from recollect.records import state, system_records
 from recollect.records.attachments import Attachment
@@ -109,7 +107,7 @@ class Misfit(Exception):
     """Internal: a value does not have the wanted type at all."""
 
 
-def fit(raw: Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
+def fit(raw: msgspec.Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
     """Decode `raw` leniently as `wanted`; adds the names of fields of the wrong type to `misfits`.
 
     Raises `Misfit` if not even the outermost type is right.
@@ -146,7 +144,7 @@ class _Alternatives(NamedTuple):
         return bool(self.by_tag) or self.untagged is not None
 
 
-def _fit_parts(raw: Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
+def _fit_parts(raw: msgspec.Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
     first = bytes(raw).lstrip()[:1]
     allowed = _find_alternatives(wanted)
     if first == b"[" and allowed.item is not None:
@@ -163,7 +161,7 @@ def _find_alternatives(wanted: Any) -> _Alternatives:
     is_union = get_origin(wanted) in (Union, types.UnionType)
     members = get_args(wanted) if is_union else (wanted,)
     # Structs of a union all have a tag, in the same field; one that stands alone may have none.
-    structs = [member for member in members if isinstance(member, type(Struct))]
+    structs = [member for member in members if isinstance(member, type(msgspec.Struct))]
     configs = {struct: struct.__struct_config__ for struct in structs}
     by_tag = {config.tag: struct for struct, config in configs.items() if config.tag is not None}
     return _Alternatives(
@@ -176,10 +174,12 @@ def _find_alternatives(wanted: Any) -> _Alternatives:
     )
 
 
-def _fit_tuple(raw: Raw | bytes, item: Any, path: str, misfits: list[str]) -> tuple[Any, ...]:
+def _fit_tuple(
+    raw: msgspec.Raw | bytes, item: Any, path: str, misfits: list[str]
+) -> tuple[Any, ...]:
     values = []
     unknown = _find_alternatives(item).unknown
-    for number, part in enumerate(msgspec.json.decode(raw, type=list[Raw])):
+    for number, part in enumerate(msgspec.json.decode(raw, type=list[msgspec.Raw])):
         try:
             values.append(fit(part, item, f"{path}[]", misfits))
         except Misfit:
@@ -190,9 +190,9 @@ def _fit_tuple(raw: Raw | bytes, item: Any, path: str, misfits: list[str]) -> tu
     return tuple(values)
 
 
-def _fit_dict(raw: Raw | bytes, item: Any, path: str, misfits: list[str]) -> dict[str, Any]:
+def _fit_dict(raw: msgspec.Raw | bytes, item: Any, path: str, misfits: list[str]) -> dict[str, Any]:
     values = {}
-    for key, part in msgspec.json.decode(raw, type=dict[str, Raw]).items():
+    for key, part in msgspec.json.decode(raw, type=dict[str, msgspec.Raw]).items():
         try:
             values[key] = fit(part, item, f"{path}.*", misfits)
         except Misfit:
@@ -200,8 +200,10 @@ def _fit_dict(raw: Raw | bytes, item: Any, path: str, misfits: list[str]) -> dic
     return values
 
 
-def _fit_struct(raw: Raw | bytes, allowed: _Alternatives, path: str, misfits: list[str]) -> Any:
-    parts = msgspec.json.decode(raw, type=dict[str, Raw])
+def _fit_struct(
+    raw: msgspec.Raw | bytes, allowed: _Alternatives, path: str, misfits: list[str]
+) -> Any:
+    parts = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     tag = _read_tag(parts, allowed.tag_field)
     wanted = allowed.untagged or allowed.by_tag.get(tag or "") or allowed.unknown
     if wanted is None:
@@ -217,7 +219,7 @@ def _fit_struct(raw: Raw | bytes, allowed: _Alternatives, path: str, misfits: li
         except Misfit:
             misfits.append(name)
     if wanted is allowed.unknown:
-        values["raw"] = Raw(bytes(raw))
+        values["raw"] = msgspec.Raw(bytes(raw))
         values.update(dict.fromkeys(_list_tag_fields(wanted), tag))
     if any(info.required and info.name not in values for info in _fields(wanted)):
         raise Misfit(path)
@@ -229,7 +231,7 @@ def _fields(struct: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
     return msgspec.structs.fields(struct)
 
 
-def _read_tag(parts: dict[str, Raw], field: str | None) -> str | None:
+def _read_tag(parts: dict[str, msgspec.Raw], field: str | None) -> str | None:
     tag = parts.get(field or "")
     if tag is None:
         return None
@@ -335,7 +337,7 @@ def decode_record(line: bytes, span: Span | None = None) -> Record | None:
     if type(record) in _SHARED_WITH_STREAM and _is_stream_message(record):
         record = _make_stream_line(line)
     # The record is not shared yet, so setting a field of a frozen struct is still construction.
-    force_setattr(record, "span", span)
+    msgspec.structs.force_setattr(record, "span", span)
     return record
 
 
@@ -366,7 +368,7 @@ def _make_stream_line(line: bytes) -> StreamLine:
         cwd=envelope.cwd,
         record_type=envelope.type,
         subtype=envelope.subtype,
-        raw=Raw(repair(line)),
+        raw=msgspec.Raw(repair(line)),
     )
 
 
@@ -377,7 +379,7 @@ def find_misfits(line: bytes) -> tuple[str, ...]:
     return tuple(misfits)
 
 
-def decode_value(raw: Raw | bytes, wanted: type[T]) -> T | None:
+def decode_value(raw: msgspec.Raw | bytes, wanted: type[T]) -> T | None:
     """Decode a value leniently as `wanted`; None if that is not possible."""
     try:
         return msgspec.json.decode(raw, type=wanted)
@@ -402,13 +404,13 @@ def decode_slowly(line: bytes, vocabulary: Vocabulary, misfits: list[str]) -> An
             misfits.clear()
             value = fit(repaired, vocabulary.subtypes[value.subtype], "", misfits)
     except Misfit:
-        return vocabulary.unknown(raw=Raw(repaired))
+        return vocabulary.unknown(raw=msgspec.Raw(repaired))
     return value
 
 
 def _is_json(text: bytes) -> bool:
     try:
-        msgspec.json.decode(text, type=Raw)
+        msgspec.json.decode(text, type=msgspec.Raw)
     except REFUSED:
         return False
     return True

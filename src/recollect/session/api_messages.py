@@ -18,6 +18,7 @@ from typing import Literal, TypedDict
 
 from msgspec import Raw, Struct
 
+from recollect.records import decoding, envelope, system_records
 from recollect.records.blocks import (
     Document,
     Image,
@@ -28,9 +29,6 @@ from recollect.records.blocks import (
     ToolUse,
     UnknownBlock,
 )
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Chain
-from recollect.records.system_records import CompactBoundary
 from recollect.session.messages import Message
 from recollect.session.record_texts import AnyBlock
 from recollect.session.tree import Tree
@@ -100,14 +98,14 @@ def _to_param(block: AnyBlock) -> BlockParam | None:
     """Return a block with its fields by their wire names; None for what the API rejects."""
     match block:
         case UnknownBlock():
-            return decode_value(block.raw, dict[str, object])
+            return decoding.decode_value(block.raw, dict[str, object])
         case Text():
             written = Text(text=block.words, citations=block.citations)
             return _list_fields(written) if block.words.strip() else None
         case Thinking(signature=""):
             return None
         case ToolUse():
-            wanted = decode_value(block.input, dict[str, object])
+            wanted = decoding.decode_value(block.input, dict[str, object])
             return {**_list_fields(block), "input": wanted or {}}
     return _list_fields(block)
 
@@ -126,7 +124,7 @@ def _list_fields(struct: Struct) -> BlockParam:
 def _to_plain(value: object) -> object:
     match value:
         case Raw():
-            return decode_value(value, object)
+            return decoding.decode_value(value, object)
         case Struct():
             return _list_fields(value)
         case tuple():
@@ -141,7 +139,7 @@ class PlainMessage(Struct, frozen=True):
     content: str
 
 
-def find_loaded_links(tree: Tree, path: Sequence[str]) -> tuple[Chain, ...]:
+def find_loaded_links(tree: Tree, path: Sequence[str]) -> tuple[envelope.Chain, ...]:
     """Return the links that a resume loads, in order; `path` leads to the live end."""
     # A client follows only links: it does not know what comes before a gap.
     starts = (n for n, uuid in enumerate(path) if _is_start(tree, uuid))
@@ -150,10 +148,12 @@ def find_loaded_links(tree: Tree, path: Sequence[str]) -> tuple[Chain, ...]:
 
 
 def _is_start(tree: Tree, uuid: str) -> bool:
-    return tree.parents[uuid] is None or isinstance(tree.links[uuid], CompactBoundary)
+    return tree.parents[uuid] is None or isinstance(
+        tree.links[uuid], system_records.CompactBoundary
+    )
 
 
-def _insert_preserved(links: Sequence[Chain], tree: Tree) -> Iterator[Chain]:
+def _insert_preserved(links: Sequence[envelope.Chain], tree: Tree) -> Iterator[envelope.Chain]:
     """Yield `links` with the records that the preceding compaction kept, after their anchor."""
     present = {link.uuid for link in links}
     anchor, uuids = _find_preserved(links[0], tree) if links else (None, ())
@@ -166,9 +166,9 @@ def _insert_preserved(links: Sequence[Chain], tree: Tree) -> Iterator[Chain]:
             yield from kept
 
 
-def _find_preserved(first: Chain, tree: Tree) -> tuple[str | None, Sequence[str]]:
+def _find_preserved(first: envelope.Chain, tree: Tree) -> tuple[str | None, Sequence[str]]:
     """Return the anchor of the records that the compaction kept, and which they are."""
-    facts = first.compact_metadata if isinstance(first, CompactBoundary) else None
+    facts = first.compact_metadata if isinstance(first, system_records.CompactBoundary) else None
     if facts is None:
         return None, ()
     if facts.preserved_messages is not None:
@@ -184,7 +184,9 @@ def _find_preserved(first: Chain, tree: Tree) -> tuple[str | None, Sequence[str]
     return None, ()
 
 
-def select_loaded(messages: Iterable[Message], loaded: Iterable[Chain]) -> tuple[Message, ...]:
+def select_loaded(
+    messages: Iterable[Message], loaded: Iterable[envelope.Chain]
+) -> tuple[Message, ...]:
     """Return the messages in `loaded`, in that order."""
     place = {record.uuid: number for number, record in enumerate(loaded)}
     found: list[tuple[int, Message]] = []

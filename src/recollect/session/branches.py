@@ -8,8 +8,7 @@ what follows a continuation that was not chosen is abandoned; a chain that merel
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.kinds import InputKind
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
@@ -120,7 +119,7 @@ def _decide_detached(tree: Tree, branches: Sequence[Branch]) -> list[Branch]:
     left = find_abandoned(tree, branches)
     ends = _find_ends(tree)
     return [
-        replace(branch, chosen=max(branch.options, key=lambda option: ends.get(option, -1)))
+        structs.replace(branch, chosen=max(branch.options, key=lambda option: ends.get(option, -1)))
         if branch.chosen is None and branch.options[0] not in left
         else branch
         for branch in branches

@@ -13,11 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from recollect.records import system_records
-from recollect.records.blocks import RedactedThinking, Text, Thinking, ToolUse
-from recollect.records.conversation_records import SYNTHETIC_MODEL, ApiMessage, Assistant, User
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Chain, Record
+from recollect.records import blocks, conversation_records, decoding, envelope, system_records
 
 
 class Notice(Struct, frozen=True, kw_only=True):
@@ -103,7 +99,7 @@ _NOTICES = (
 )
 
 
-def build_reports(chain: Sequence[Chain]) -> Reports:
+def build_reports(chain: Sequence[envelope.Chain]) -> Reports:
     """Return what the client reported in `chain`."""
     links = [link for link in chain if isinstance(link, system_records.System)]
     return Reports(
@@ -152,9 +148,9 @@ def _make_change(link: system_records.ModelFallback) -> ModelChange:
 
 
 def _read_error(link: system_records.ApiError) -> FailedRequest:
-    error = decode_value(link.error, _Error) or _Error()
+    error = decoding.decode_value(link.error, _Error) or _Error()
     return FailedRequest(
-        message=_choose_message(error, decode_value(link.cause, _Cause)),
+        message=_choose_message(error, decoding.decode_value(link.cause, _Cause)),
         status=error.status,
         retry_attempt=link.retry_attempt,
         max_retries=link.max_retries,
@@ -212,7 +208,7 @@ class _Reply:
         self.follows_compaction = False
         self.follows_error = False
 
-    def add(self, message: ApiMessage) -> None:
+    def add(self, message: conversation_records.ApiMessage) -> None:
         """Take another line into account."""
         usage = message.usage
         if usage is not None:
@@ -221,12 +217,12 @@ class _Reply:
                 said = usage.output_tokens_details.thinking_tokens
                 self.reported = max(self.reported or 0, said)
         for block in message.content if isinstance(message.content, tuple) else ():
-            if isinstance(block, Thinking | RedactedThinking):
+            if isinstance(block, blocks.Thinking | blocks.RedactedThinking):
                 self.has_thinking = True
-                self.thought += len(block.thinking) if isinstance(block, Thinking) else 0
-            elif isinstance(block, Text):
+                self.thought += len(block.thinking) if isinstance(block, blocks.Thinking) else 0
+            elif isinstance(block, blocks.Text):
                 self.visible += len(block.words or "")
-            elif isinstance(block, ToolUse):
+            elif isinstance(block, blocks.ToolUse):
                 self.visible += len(bytes(block.input))
 
     def count_thinking(self) -> int:
@@ -244,7 +240,7 @@ class _Reply:
         return max(self.output - -(-self.visible // CHARACTERS_PER_TOKEN), 0)
 
 
-def list_reply_notes(records: Iterable[Record]) -> tuple[ReplyNote, ...]:
+def list_reply_notes(records: Iterable[envelope.Record]) -> tuple[ReplyNote, ...]:
     """Return the notes on the replies of a transcript, in their order."""
     replies: dict[str, _Reply] = {}
     after_compaction = after_error = False
@@ -253,10 +249,14 @@ def list_reply_notes(records: Iterable[Record]) -> tuple[ReplyNote, ...]:
             after_compaction = True
         elif isinstance(record, system_records.ApiError) or _is_failure(record):
             after_error = True
-        elif isinstance(record, Assistant) and record.message and record.message.id:
+        elif (
+            isinstance(record, conversation_records.Assistant)
+            and record.message
+            and record.message.id
+        ):
             message = record.message
             reply = replies.get(record.message.id)
-            if reply is None and message.model != SYNTHETIC_MODEL:
+            if reply is None and message.model != conversation_records.SYNTHETIC_MODEL:
                 reply = _Reply(record.message.id, record.parent_uuid)
                 reply.follows_compaction, reply.follows_error = after_compaction, after_error
                 replies[reply.message_id] = reply
@@ -266,12 +266,12 @@ def list_reply_notes(records: Iterable[Record]) -> tuple[ReplyNote, ...]:
     return tuple(_make_notes(list(replies.values())))
 
 
-def _is_summary(record: Record) -> bool:
-    return isinstance(record, User) and record.is_compact_summary
+def _is_summary(record: envelope.Record) -> bool:
+    return isinstance(record, conversation_records.User) and record.is_compact_summary
 
 
-def _is_failure(record: Record) -> bool:
-    return isinstance(record, Assistant) and record.is_api_error_message
+def _is_failure(record: envelope.Record) -> bool:
+    return isinstance(record, conversation_records.Assistant) and record.is_api_error_message
 
 
 def _make_notes(replies: list[_Reply]) -> Iterable[ReplyNote]:

@@ -10,10 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Raw
 
 from recollect.locations.place_names import LINE_PREFIX
-from recollect.records import blocks
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Chain
+from recollect.records import blocks, conversation_records, decoding, envelope
 from recollect.session.messages import Message
 from recollect.session.record_texts import AnyBlock, list_blocks, list_texts, result_text
 from recollect.session.session import Session
@@ -55,9 +52,9 @@ def _list_started(session: Session) -> dict[str, list[Session]]:
     return started
 
 
-def _list_own(link: Chain, message: Message | None) -> Sequence[AnyBlock]:
+def _list_own(link: envelope.Chain, message: Message | None) -> Sequence[AnyBlock]:
     """Return the blocks of a record; a prompt from the queue has those of its message."""
-    if isinstance(link, Assistant | User):
+    if isinstance(link, conversation_records.Assistant | conversation_records.User):
         return list_blocks(link.message.content if link.message else None)
     return message.content if message else ()
 
@@ -84,7 +81,7 @@ def _holds(block: AnyBlock, wanted: str) -> bool:
 
 def _is_in(value: Raw, wanted: str) -> bool:
     """Return whether a string in a JSON value contains the text."""
-    waiting: list[object] = [decode_value(value, object)]
+    waiting: list[object] = [decoding.decode_value(value, object)]
     while waiting:
         each = waiting.pop()
         if isinstance(each, str) and wanted in each.casefold():

@@ -9,19 +9,15 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from msgspec import Raw, Struct
-from msgspec.structs import replace
+from msgspec import Raw, Struct, structs
 
-from recollect.records import attachment_kinds
-from recollect.records.attachments import Attachment
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Chain
-from recollect.records.system_records import (
-    HookProgress,
-    Progress,
-    SavedHookContext,
-    StopHookSummary,
+from recollect.records import (
+    attachment_kinds,
+    attachments,
+    conversation_records,
+    decoding,
+    envelope,
+    system_records,
 )
 
 
@@ -91,14 +87,14 @@ class _Response(Struct, frozen=True, rename="camel"):
     system_message: str | None = None
 
 
-def build_hooks(chain: Sequence[Chain]) -> tuple[HookRun, ...]:
+def build_hooks(chain: Sequence[envelope.Chain]) -> tuple[HookRun, ...]:
     """Return the hooks of `chain`, each at its first record."""
     collector = _HookCollector()
     last_message = -1
     for place, link in enumerate(chain):
-        if isinstance(link, User | Assistant):
+        if isinstance(link, conversation_records.User | conversation_records.Assistant):
             last_message = place
-        elif isinstance(link, StopHookSummary):
+        elif isinstance(link, system_records.StopHookSummary):
             collector.add_summary(link, place)
         else:
             run = _read_run(link)
@@ -130,7 +126,7 @@ class _HookCollector:
                 self._started[run.tool_use_id, run.command, run.event].append(len(self._runs))
         self._append(run, place)
 
-    def add_summary(self, link: StopHookSummary, place: int) -> None:
+    def add_summary(self, link: system_records.StopHookSummary, place: int) -> None:
         """Add the hooks of a stopped turn, some of which may be known already."""
         for run in _read_summary(link):
             known = self._unnamed.get((run.tool_use_id, run.command, None))
@@ -146,7 +142,7 @@ class _HookCollector:
     def finish(self, last_message: int) -> tuple[HookRun, ...]:
         """Return the runs; no run from before `last_message` is still running."""
         return tuple(
-            replace(run, outcome=HookOutcome.FINISHED)
+            structs.replace(run, outcome=HookOutcome.FINISHED)
             if run.outcome is HookOutcome.RUNNING and place < last_message
             else run
             for run, place in zip(self._runs, self._places, strict=True)
@@ -171,18 +167,20 @@ class _HookCollector:
 def _unite(known: HookRun, later: HookRun) -> HookRun:
     """Join two records of one run: a result replaces a start, and a summary completes a result."""
     if known.outcome is HookOutcome.RUNNING:
-        return replace(later, event=known.event or later.event, name=known.name or later.name)
+        return structs.replace(
+            later, event=known.event or later.event, name=known.name or later.name
+        )
     if known.duration_ms is None:
-        return replace(known, duration_ms=later.duration_ms)
+        return structs.replace(known, duration_ms=later.duration_ms)
     return known
 
 
-def _read_run(link: Chain) -> HookRun | None:
+def _read_run(link: envelope.Chain) -> HookRun | None:
     """Return what a record other than a summary says about a hook; None if it is not about one."""
     match link:
-        case Attachment(attachment=attachment_kinds.HookKind() as kind):
+        case attachments.Attachment(attachment=attachment_kinds.HookKind() as kind):
             return _read_attachment(link, kind)
-        case Progress(data=HookProgress() as data):
+        case system_records.Progress(data=system_records.HookProgress() as data):
             return HookRun(
                 event=data.hook_event,
                 name=data.hook_name,
@@ -193,13 +191,13 @@ def _read_run(link: Chain) -> HookRun | None:
                 uuid=link.uuid,
                 timestamp=link.timestamp,
             )
-        case SavedHookContext():
+        case system_records.SavedHookContext():
             texts = (link.content,) if isinstance(link.content, str) else link.content or ()
             return _make_remark(link, link.hook_event, link.hook_name, "\n".join(texts))
     return None
 
 
-def _read_attachment(link: Attachment, kind: attachment_kinds.HookKind) -> HookRun:
+def _read_attachment(link: attachments.Attachment, kind: attachment_kinds.HookKind) -> HookRun:
     return HookRun(
         event=kind.hook_event,
         name=kind.hook_name,
@@ -239,21 +237,24 @@ def _text_of(kind: attachment_kinds.HookKind) -> str:
         case attachment_kinds.HookPermissionDecision(decision=str(text)):
             return text
         case attachment_kinds.AsyncHookResponse():
-            response = decode_value(kind.response, _Response)
+            response = decoding.decode_value(kind.response, _Response)
             return (response.system_message if response else None) or ""
     return "\n".join(_read_texts(kind.content))
 
 
 def _read_texts(raw: Raw) -> tuple[str, ...]:
     """Return the texts in `raw`: a single one, a list of them, or none."""
-    text = decode_value(raw, str)
+    text = decoding.decode_value(raw, str)
     if text is not None:
         return (text,)
-    return decode_value(raw, tuple[str, ...]) or ()
+    return decoding.decode_value(raw, tuple[str, ...]) or ()
 
 
 def _make_remark(
-    link: SavedHookContext | StopHookSummary, event: str | None, name: str | None, text: str
+    link: system_records.SavedHookContext | system_records.StopHookSummary,
+    event: str | None,
+    name: str | None,
+    text: str,
 ) -> HookRun:
     return HookRun(
         event=event,
@@ -266,7 +267,7 @@ def _make_remark(
     )
 
 
-def _read_summary(link: StopHookSummary) -> Iterator[HookRun]:
+def _read_summary(link: system_records.StopHookSummary) -> Iterator[HookRun]:
     """Yield the runs in a summary, each with the errors that quote its command."""
     errors = _read_texts(link.hook_errors)
     is_only = len(link.hook_infos) == 1
@@ -288,7 +289,7 @@ def _read_summary(link: StopHookSummary) -> Iterator[HookRun]:
 
 
 def _outcome_in(
-    link: StopHookSummary, *, is_only: bool, has_failed: bool, is_clean: bool
+    link: system_records.StopHookSummary, *, is_only: bool, has_failed: bool, is_clean: bool
 ) -> HookOutcome:
     """Return how one of a summary's hooks ended; errors of unknown origin prove nothing."""
     if link.prevented_continuation and is_only:

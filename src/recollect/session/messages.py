@@ -14,21 +14,16 @@ from collections.abc import Iterable, Sequence
 from msgspec import Raw, Struct
 
 from recollect.documents.kinds import InputKind
-from recollect.records.attachment_kinds import QueuedCommand
-from recollect.records.attachments import Attachment
+from recollect.records import attachment_kinds, attachments, conversation_records, decoding
 from recollect.records.blocks import ContentBlock, RedactedThinking, Text, Thinking, ToolUse
-from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
-from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, is_absent
 from recollect.records.token_usage import Usage
-from recollect.session.prompts import Prompt, read_prompt, read_queued, read_unrecorded
-from recollect.session.queue import QueuedPrompt
-from recollect.session.record_texts import join_text, list_blocks
+from recollect.session import prompts, queue, record_texts
 
 HIDDEN_KINDS = frozenset({InputKind.INJECTED, InputKind.WARMUP})
 
 
-def is_visible_prompt(prompt: Prompt) -> bool:
+def is_visible_prompt(prompt: prompts.Prompt) -> bool:
     """Return whether a user record is shown by default."""
     return prompt.kind not in HIDDEN_KINDS
 
@@ -81,7 +76,7 @@ class Message(Struct, frozen=True, kw_only=True):
     uuids: tuple[str, ...]
     """Those of its records."""
     content: tuple[ContentBlock, ...]
-    prompt: Prompt | None = None
+    prompt: prompts.Prompt | None = None
     model: str | None = None
     stop_reason: str | None = None
     usage: Usage | None = None
@@ -95,7 +90,7 @@ class Message(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The text of its text blocks."""
-        return join_text(self.content)
+        return record_texts.join_text(self.content)
 
     @property
     def timestamp(self) -> str | None:
@@ -104,26 +99,33 @@ class Message(Struct, frozen=True, kw_only=True):
 
 
 def build_messages(
-    chain: Sequence[Chain], superseded: Iterable[Assistant], *, is_subagent: bool
+    chain: Sequence[Chain],
+    superseded: Iterable[conversation_records.Assistant],
+    *,
+    is_subagent: bool,
 ) -> tuple[Message, ...]:
     """The messages of `chain` in file order."""
-    groups: dict[str, list[Assistant]] = {}
+    groups: dict[str, list[conversation_records.Assistant]] = {}
     order: list[Message | str] = []
     for number, link in enumerate(chain):
-        if isinstance(link, Assistant):
+        if isinstance(link, conversation_records.Assistant):
             key = _find_message_key(link) or f"#{number}"
             if key not in groups:
                 groups[key] = []
                 order.append(key)
             groups[key].append(link)
-        elif isinstance(link, User):
-            order.append(_make_input(link, read_prompt(link, is_subagent=is_subagent), number))
-        elif isinstance(link, Attachment) and isinstance(link.attachment, QueuedCommand):
-            order.append(_make_input(link, read_queued(link.attachment), number))
-        elif isinstance(link, QueuedPrompt):
-            prompt = read_unrecorded(link.prompt, is_sent=link.is_sent)
+        elif isinstance(link, conversation_records.User):
+            order.append(
+                _make_input(link, prompts.read_prompt(link, is_subagent=is_subagent), number)
+            )
+        elif isinstance(link, attachments.Attachment) and isinstance(
+            link.attachment, attachment_kinds.QueuedCommand
+        ):
+            order.append(_make_input(link, prompts.read_queued(link.attachment), number))
+        elif isinstance(link, queue.QueuedPrompt):
+            prompt = prompts.read_unrecorded(link.prompt, is_sent=link.is_sent)
             order.append(_make_input(link, prompt, number))
-    spare: dict[str, list[Assistant]] = {}
+    spare: dict[str, list[conversation_records.Assistant]] = {}
     for line in superseded:
         spare.setdefault(_find_message_key(line) or "", []).append(line)
     return tuple(
@@ -132,20 +134,27 @@ def build_messages(
     )
 
 
-def _find_message_key(record: Assistant) -> str | None:
+def _find_message_key(record: conversation_records.Assistant) -> str | None:
     """Return the key that lines of one message share; lines made up by the client stay separate."""
     message = record.message
-    if message is None or not message.id or message.model == SYNTHETIC_MODEL:
+    if message is None or not message.id or message.model == conversation_records.SYNTHETIC_MODEL:
         return record.uuid
     return message.id
 
 
-def _make_input(record: User | Attachment | QueuedPrompt, prompt: Prompt, number: int) -> Message:
+def _make_input(
+    record: conversation_records.User | attachments.Attachment | queue.QueuedPrompt,
+    prompt: prompts.Prompt,
+    number: int,
+) -> Message:
     match record:
-        case User(message=message):
-            content = list_blocks(message.content if message else None)
-        case Attachment(attachment=QueuedCommand(prompt=words)) | QueuedPrompt(prompt=words):
-            content = list_blocks(words)
+        case conversation_records.User(message=message):
+            content = record_texts.list_blocks(message.content if message else None)
+        case (
+            attachments.Attachment(attachment=attachment_kinds.QueuedCommand(prompt=words))
+            | queue.QueuedPrompt(prompt=words)
+        ):
+            content = record_texts.list_blocks(words)
         case _:
             content = ()
     return Message(
@@ -159,12 +168,16 @@ def _make_input(record: User | Attachment | QueuedPrompt, prompt: Prompt, number
     )
 
 
-def _unite(key: str, lines: list[Assistant], superseded: list[Assistant]) -> Message:
+def _unite(
+    key: str,
+    lines: list[conversation_records.Assistant],
+    superseded: list[conversation_records.Assistant],
+) -> Message:
     content = _join_content(lines)
     last = lines[-1]
     models = [line.message.model for line in lines if line.message and line.message.model]
     stops = [line.message.stop_reason for line in lines if line.message]
-    is_synthetic = bool(models) and models[0] == SYNTHETIC_MODEL
+    is_synthetic = bool(models) and models[0] == conversation_records.SYNTHETIC_MODEL
     failure = _read_failure(last, content)
     return Message(
         id=key,
@@ -186,7 +199,7 @@ def _unite(key: str, lines: list[Assistant], superseded: list[Assistant]) -> Mes
     )
 
 
-def _join_content(lines: list[Assistant]) -> tuple[ContentBlock, ...]:
+def _join_content(lines: list[conversation_records.Assistant]) -> tuple[ContentBlock, ...]:
     """Join the blocks of all lines: by `apiBlockIndex` if each line has one, else in file order.
 
     A repeated line has the id of a known call, or the block at the same index; nothing else is a
@@ -199,7 +212,9 @@ def _join_content(lines: list[Assistant]) -> tuple[ContentBlock, ...]:
     blocks: list[ContentBlock] = []
     for line in lines:
         index = line.api_block_index
-        for place, block in enumerate(list_blocks(line.message.content if line.message else None)):
+        for place, block in enumerate(
+            record_texts.list_blocks(line.message.content if line.message else None)
+        ):
             if isinstance(block, ToolUse) and block.id:
                 is_copy = block.id in called
                 called.add(block.id)
@@ -211,19 +226,23 @@ def _join_content(lines: list[Assistant]) -> tuple[ContentBlock, ...]:
     return tuple(blocks)
 
 
-def largest_usage(lines: Iterable[Assistant]) -> Usage | None:
+def largest_usage(lines: Iterable[conversation_records.Assistant]) -> Usage | None:
     """Return the final usage of a message: the line with the most output, then the most tokens."""
     known = [line.message.usage for line in lines if line.message and line.message.usage]
     return max(known, key=lambda usage: (usage.output_tokens, usage.total_tokens), default=None)
 
 
-def _read_failure(line: Assistant, content: tuple[ContentBlock, ...]) -> ApiFailure | None:
+def _read_failure(
+    line: conversation_records.Assistant, content: tuple[ContentBlock, ...]
+) -> ApiFailure | None:
     if not line.is_api_error_message:
         return None
     error = None if is_absent(line.error) else _read_error(line.error)
-    return ApiFailure(text=join_text(content), error=error, status=line.api_error_status)
+    return ApiFailure(
+        text=record_texts.join_text(content), error=error, status=line.api_error_status
+    )
 
 
 def _read_error(raw: Raw) -> str:
-    name = decode_value(raw, str)
+    name = decoding.decode_value(raw, str)
     return bytes(raw).decode(errors="replace") if name is None else name

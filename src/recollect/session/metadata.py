@@ -12,17 +12,11 @@ from msgspec import Struct, structs
 
 from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.session_listing import LiveProcess, Metadata
-from recollect.records.blocks import Text
-from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant
-from recollect.records.envelope import Chain
-from recollect.records.state import CostState
-from recollect.records.token_usage import Tokens, Usage, split_usage
+from recollect.records import blocks, conversation_records, envelope, state, token_usage
+from recollect.session import record_texts, session_records, times
 from recollect.session.facts import Facts
 from recollect.session.messages import Message
 from recollect.session.prompts import USER_KINDS, Prompt, is_own_words
-from recollect.session.record_texts import list_blocks
-from recollect.session.session_records import Log
-from recollect.session.times import find_range, milliseconds_between
 
 if TYPE_CHECKING:
     # The types of all tools, which a list of sessions does without.
@@ -62,12 +56,12 @@ class Provenance(Struct, frozen=True, kw_only=True):
 
 
 def build_metadata(
-    origins: Provenance, log: Log, messages: Sequence[Message], facts: Facts
+    origins: Provenance, log: session_records.Log, messages: Sequence[Message], facts: Facts
 ) -> Metadata:
     """Return the metadata of a session."""
     prompts = [m for m in messages if m.prompt and m.prompt.kind in USER_KINDS]
     first = find_first_prompt(messages, is_subagent=bool(log.starts_in_sidechain))
-    created, last_active = find_range(link.timestamp for link in log.chain)
+    created, last_active = times.find_range(link.timestamp for link in log.chain)
     replies = sum(m.role == "assistant" and not m.is_synthetic for m in messages)
     return Metadata(
         id=origins.id or (facts.session_ids[-1] if facts.session_ids else ""),
@@ -114,7 +108,7 @@ def first_words(message: Message | None) -> str | None:
     return _words(message) or None if message else None
 
 
-def _opening(message: Message | None, log: Log) -> str | None:
+def _opening(message: Message | None, log: session_records.Log) -> str | None:
     """Return what a session began with; a bare command is followed by what it was answered."""
     words = first_words(message)
     prompt = message.prompt if message else None
@@ -126,14 +120,14 @@ def _opening(message: Message | None, log: Log) -> str | None:
     return f"{words}: {answer}" if answer else words
 
 
-def _iter_answers(chain: Iterable[Chain]) -> Iterator[str]:
+def _iter_answers(chain: Iterable[envelope.Chain]) -> Iterator[str]:
     """Yield how each reply begins: its first line with letters, without marks of a heading."""
     for link in chain:
-        message = link.message if isinstance(link, Assistant) else None
-        if message is None or message.model == SYNTHETIC_MODEL:
+        message = link.message if isinstance(link, conversation_records.Assistant) else None
+        if message is None or message.model == conversation_records.SYNTHETIC_MODEL:
             continue
-        for block in list_blocks(message.content):
-            if isinstance(block, Text):
+        for block in record_texts.list_blocks(message.content):
+            if isinstance(block, blocks.Text):
                 lines = (line.strip(" \t#*>-") for line in (block.text or "").splitlines())
                 yield from (line[:_MAX_ANSWER] for line in lines if line)
 
@@ -154,7 +148,7 @@ def choose_title(facts: Facts, summary: str | None, first_prompt: str | None) ->
     return next((title for title in candidates if title), None)
 
 
-def _summary_of(origins: Provenance, facts: Facts, chain: Sequence[Chain]) -> str | None:
+def _summary_of(origins: Provenance, facts: Facts, chain: Sequence[envelope.Chain]) -> str | None:
     """Return the summary of a record of this session, from any file."""
     known = {**origins.foreign_summaries, **dict(facts.own_summaries)}
     if not known:
@@ -163,7 +157,7 @@ def _summary_of(origins: Provenance, facts: Facts, chain: Sequence[Chain]) -> st
     return next((text for text in reversed(named) if not text.startswith(_NO_TITLES)), None)
 
 
-def _agent_id(chain: Sequence[Chain]) -> str | None:
+def _agent_id(chain: Sequence[envelope.Chain]) -> str | None:
     return next((link.agent_id for link in chain if link.agent_id), None)
 
 
@@ -177,7 +171,7 @@ A session is given its prices: records alone do not say what a token costs.
 class Metrics(Struct, frozen=True, kw_only=True):
     """The figures of a session."""
 
-    tokens: Tokens
+    tokens: token_usage.Tokens
     """Its own tokens: those copied from another session count there."""
     start: str | None
     end: str | None
@@ -193,9 +187,9 @@ class Metrics(Struct, frozen=True, kw_only=True):
     """Failed tool calls and API failures."""
     lines_added: int
     lines_removed: int
-    cost_state: CostState | None
+    cost_state: state.CostState | None
     """Claude Code's own last figure for the cost, including the sessions it descends from."""
-    copied_tokens: Tokens = Tokens()
+    copied_tokens: token_usage.Tokens = token_usage.Tokens()
     """Tokens of replies copied from another session, by a fork or an old resume."""
     list_price_usd: float | None = None
     """Cost of its own replies at the list prices of their days; None if a price is not known."""
@@ -205,31 +199,31 @@ class Metrics(Struct, frozen=True, kw_only=True):
     """Replies without token counts: their cost is only known from the client."""
 
 
-def count_tokens(usages: Iterable[Usage]) -> Tokens:
+def count_tokens(usages: Iterable[token_usage.Usage]) -> token_usage.Tokens:
     """Return the sum of `usages`."""
-    counts = [structs.astuple(split_usage(usage)) for usage in usages]
-    return Tokens(*map(sum, zip(*counts, strict=True)))
+    counts = [structs.astuple(token_usage.split_usage(usage)) for usage in usages]
+    return token_usage.Tokens(*map(sum, zip(*counts, strict=True)))
 
 
 def build_metrics(
-    chain: Iterable[Chain],
+    chain: Iterable[envelope.Chain],
     messages: Sequence[Message],
     turns: "tuple[Turn, ...]",
     tool_calls: "tuple[ToolCall, ...]",
     lines: tuple[int, int],
-    cost_state: CostState | None,
+    cost_state: state.CostState | None,
 ) -> Metrics:
     """Return the figures of a session from its views; `lines` are those added and removed."""
     replies = [m for m in messages if m.role == "assistant" and not m.is_synthetic]
     failures = sum(message.failure is not None for message in messages)
     usages = [message.usage for message in replies if message.usage]
     statuses = Counter(call.status for call in tool_calls)
-    start, end = find_range(link.timestamp for link in chain)
+    start, end = times.find_range(link.timestamp for link in chain)
     return Metrics(
         tokens=count_tokens(usages),
         start=start,
         end=end,
-        duration_ms=milliseconds_between(start, end),
+        duration_ms=times.milliseconds_between(start, end),
         active_ms=sum(turn.active_ms or 0 for turn in turns),
         turns=len(turns),
         person_turns=sum(turn.is_by_person for turn in turns),
@@ -253,7 +247,7 @@ def separate_copies(
         return metrics
     apart = count_tokens(usages)
     counts = zip(structs.astuple(metrics.tokens), structs.astuple(apart), strict=True)
-    own = Tokens(*(whole - part for whole, part in counts))
+    own = token_usage.Tokens(*(whole - part for whole, part in counts))
     return structs.replace(metrics, tokens=own, copied_tokens=apart)
 
 
@@ -269,5 +263,7 @@ def add_noted_costs(metrics: Metrics, own: Iterable[Message]) -> Metrics:
 
 def find_noted_cost(message: Message) -> float | None:
     """The largest cost that a client noted on its lines; None if there is none."""
-    lines = (record for record in message.records if isinstance(record, Assistant))
+    lines = (
+        record for record in message.records if isinstance(record, conversation_records.Assistant)
+    )
     return max((line.cost_usd for line in lines if line.cost_usd is not None), default=None)

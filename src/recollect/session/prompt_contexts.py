@@ -12,8 +12,7 @@ own in `<pasted_content context="2">`: the number says which line of the quote i
 import re
 from collections.abc import Iterable, Sequence
 
-from msgspec import Raw
-from msgspec.structs import replace
+from msgspec import Raw, structs
 
 from recollect.documents.kinds import Context, ContextKind
 from recollect.records.decoding import decode_value
@@ -139,7 +138,7 @@ def _join_contents(
     for context, number in behind:
         if 0 < number <= len(joined):
             line = joined[number - 1]
-            joined[number - 1] = replace(line, text=f"{line.text}\n{context.text}")
+            joined[number - 1] = structs.replace(line, text=f"{line.text}\n{context.text}")
         else:
             others.append(context)
     return (*joined, *others)

@@ -10,11 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from recollect.records.attachment_kinds import QueuedCommand
-from recollect.records.attachments import Attachment
-from recollect.records.blocks import Content
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.envelope import Chain, Span
+from recollect.records import attachment_kinds, attachments, blocks, conversation_records, envelope
 from recollect.records.state import QueueOperation
 from recollect.records.system_records import System
 from recollect.session.prompts import read_command
@@ -27,10 +23,10 @@ _UNSENT = ("cancel", "clear", "discard", "drop")
 _ANY_COMMAND = "<command>"
 
 
-class QueuedPrompt(Chain, frozen=True, tag="queued-prompt"):
+class QueuedPrompt(envelope.Chain, frozen=True, tag="queued-prompt"):
     """A prompt from a queue record; whether it reached the model is known later."""
 
-    prompt: Content = None
+    prompt: blocks.Content = None
     is_sent: bool = False
 
 
@@ -60,12 +56,14 @@ class _Exit(Struct, frozen=True):
 QUEUED_PREFIX = "queue-"
 
 
-def name_queued(span: Span | None, number: int = 0) -> str:
+def name_queued(span: envelope.Span | None, number: int = 0) -> str:
     """Return the name of a prompt without a uuid: the offset of its line, or else its number."""
     return f"{QUEUED_PREFIX}{span.offset if span else number}"
 
 
-def insert_queued(chain: Sequence[Chain], lines: Sequence[QueueLine]) -> Sequence[Chain]:
+def insert_queued(
+    chain: Sequence[envelope.Chain], lines: Sequence[QueueLine]
+) -> Sequence[envelope.Chain]:
     """Return `chain` with the prompts that are only in `lines`, each where it left the queue."""
     entered = [line for line in lines if line.record.operation == "enqueue"]
     if all(_is_recorded_next(chain, line) for line in entered):
@@ -78,7 +76,7 @@ def insert_queued(chain: Sequence[Chain], lines: Sequence[QueueLine]) -> Sequenc
             added[_find_place(chain, gone)].insert(0, gone)
     if not added:
         return chain
-    whole: list[Chain] = []
+    whole: list[envelope.Chain] = []
     for place in range(len(chain) + 1):
         for gone in added.get(place, ()):
             whole.append(_make_link(gone, whole[-1] if whole else None))
@@ -86,12 +84,12 @@ def insert_queued(chain: Sequence[Chain], lines: Sequence[QueueLine]) -> Sequenc
     return whole
 
 
-def _is_recorded_next(chain: Sequence[Chain], line: QueueLine) -> bool:
+def _is_recorded_next(chain: Sequence[envelope.Chain], line: QueueLine) -> bool:
     """Return whether the next link is the prompt that `line` added, as in headless clients."""
     if not line.words:
         return True
     link = chain[line.place] if line.place < len(chain) else None
-    message = link.message if isinstance(link, User) else None
+    message = link.message if isinstance(link, conversation_records.User) else None
     return message is not None and message.content == line.record.content
 
 
@@ -141,12 +139,14 @@ def find_joined(text: str, prompts: Iterable[str], lines: Collection[str]) -> li
 class _Recorded:
     """The queued prompts that the conversation itself contains."""
 
-    def __init__(self, chain: Sequence[Chain], entered: Sequence[QueueLine]) -> None:
+    def __init__(self, chain: Sequence[envelope.Chain], entered: Sequence[QueueLine]) -> None:
         self._places: defaultdict[str, list[int]] = defaultdict(list)
         self._wanted = {line.words for line in entered}
         self._lines = split_prompts(self._wanted)
         for place, link in enumerate(chain):
-            if not isinstance(link, Assistant) and (content := _content_of(link)):
+            if not isinstance(link, conversation_records.Assistant) and (
+                content := _content_of(link)
+            ):
                 for words in self._iter_forms(content):
                     self._places[words].append(place)
 
@@ -161,7 +161,7 @@ class _Recorded:
                 return True
         return False
 
-    def _iter_forms(self, content: Content) -> Iterator[str]:
+    def _iter_forms(self, content: blocks.Content) -> Iterator[str]:
         """Yield how a text may appear in the queue: as a command, or one of several joined."""
         texts = [join_text((block,)).strip() for block in list_blocks(content)]
         whole = "\n".join(texts).strip()
@@ -173,30 +173,32 @@ class _Recorded:
             yield from find_joined(whole, self._wanted, self._lines)
 
 
-def _content_of(link: Chain) -> Content:
+def _content_of(link: envelope.Chain) -> blocks.Content:
     """Return what may have been in the queue before it became `link`."""
-    if isinstance(link, User):
+    if isinstance(link, conversation_records.User):
         content = link.message.content if link.message else None
         return None if any(iter_tool_results(content)) else content
-    if isinstance(link, Attachment) and isinstance(link.attachment, QueuedCommand):
+    if isinstance(link, attachments.Attachment) and isinstance(
+        link.attachment, attachment_kinds.QueuedCommand
+    ):
         return link.attachment.prompt
     return link.content if isinstance(link, System) else None
 
 
-def _find_place(chain: Sequence[Chain], gone: _Exit) -> int:
+def _find_place(chain: Sequence[envelope.Chain], gone: _Exit) -> int:
     """Return the position before its reply: results the model saw with it may come after it."""
     if not gone.is_sent:
         return gone.place
     for place in range(gone.place, len(chain)):
         link = chain[place]
-        if isinstance(link, Assistant):
+        if isinstance(link, conversation_records.Assistant):
             return place
-        if isinstance(link, User) and not link.is_meta and _content_of(link):
+        if isinstance(link, conversation_records.User) and not link.is_meta and _content_of(link):
             break
     return gone.place
 
 
-def _make_link(gone: _Exit, above: Chain | None) -> QueuedPrompt:
+def _make_link(gone: _Exit, above: envelope.Chain | None) -> QueuedPrompt:
     record = gone.entry.record
     return QueuedPrompt(
         span=record.span,

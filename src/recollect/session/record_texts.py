@@ -12,16 +12,20 @@ from operator import attrgetter
 from types import NoneType
 from typing import Final, NamedTuple, cast, get_args
 
-from msgspec import Raw, Struct
-from msgspec.structs import fields
+from msgspec import Raw, Struct, structs
 
+from recollect.records import (
+    attachment_kinds,
+    attachments,
+    blocks,
+    conversation_records,
+    decoding,
+    envelope,
+    state,
+    system_records,
+)
 from recollect.records import attachment_kinds as kinds
-from recollect.records import blocks, conversation_records, state, system_records
-from recollect.records.attachment_kinds import OtherAttachment
-from recollect.records.attachments import Attachment
 from recollect.records.blocks import Content, ContentBlock, NestedBlock, Text, ToolResult, ToolUse
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Chain, Record
 from recollect.records.state import JournalResult, JournalRow
 
 AnyBlock = ContentBlock | NestedBlock
@@ -82,8 +86,8 @@ _FIGURES = "bookkeeping of the client or the API, without a sentence in it"
 _OPAQUE = "encrypted or encoded: nobody can read it"
 
 UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
-    Record: {"span": _ENVELOPE},
-    Chain: dict.fromkeys(Chain.__struct_fields__, _ENVELOPE),
+    envelope.Record: {"span": _ENVELOPE},
+    envelope.Chain: dict.fromkeys(envelope.Chain.__struct_fields__, _ENVELOPE),
     state.State: {"session_id": _ID, "timestamp": _ENVELOPE},
     blocks.Text: {"citations": _COPY, "cache_control": _FIGURES},
     blocks.UnknownBlock: {"block_type": _WORD_OF_A_SET},
@@ -197,12 +201,12 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
     },
     system_records.ApiError: {"source": _WORD_OF_A_SET},
     system_records.ModelRefusal: {"request_id": _ID, "retracted_message_uuids": _ID},
-    Attachment: {
+    attachments.Attachment: {
         "rendered": _COPY,
         "rendered_role": _WORD_OF_A_SET,
         "rendered_in_human_turn": _FIGURES,
     },
-    OtherAttachment: {"kind": _WORD_OF_A_SET},
+    attachment_kinds.OtherAttachment: {"kind": _WORD_OF_A_SET},
     kinds.QueuedCommand: {
         "prompt": ELSEWHERE,
         "timestamp": _ENVELOPE,
@@ -306,7 +310,7 @@ NamedText = tuple[str, str]
 """The name of a field, and a text in it."""
 
 
-def list_texts(value: Record | blocks.Block) -> list[NamedText]:
+def list_texts(value: envelope.Record | blocks.Block) -> list[NamedText]:
     """Return the texts in a record or block that nothing else reads, each with its field name."""
     found: list[NamedText] = []
     _add_fields(value, found)
@@ -334,7 +338,11 @@ class _Fields(NamedTuple):
 @cache
 def _find_fields(kind: type[Struct]) -> _Fields:
     unread = find_unread(kind)
-    known = [each for each in fields(kind) if each.name not in unread and _may_hold_text(each.type)]
+    known = [
+        each
+        for each in structs.fields(kind)
+        if each.name not in unread and _may_hold_text(each.type)
+    ]
     names = tuple(each.name for each in known)
     return _Fields(names, _make_getter(names), tuple(each.default for each in known))
 
@@ -380,7 +388,7 @@ def read_strings(raw: Raw) -> list[str]:
     """Return the strings in a JSON text, in order."""
     found: list[str] = []
     if bytes(raw):
-        _collect(decode_value(raw, object), MAX_DEPTH, found.append)
+        _collect(decoding.decode_value(raw, object), MAX_DEPTH, found.append)
     return found
 
 

@@ -15,8 +15,7 @@ from typing import Final
 from msgspec import Raw, Struct
 
 from recollect.documents.kinds import Context, InputKind, TextKind
-from recollect.records.attachment_kinds import QueuedCommand
-from recollect.records.attachments import Attachment
+from recollect.records import attachment_kinds, attachments, conversation_records, decoding, state
 from recollect.records.blocks import (
     Block,
     McpToolUse,
@@ -27,10 +26,7 @@ from recollect.records.blocks import (
     ToolResult,
     ToolUse,
 )
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.decoding import decode_value
 from recollect.records.envelope import Record, Unknown
-from recollect.records.state import AiTitle, CustomTitle, QueueOperation, Summary, Tag
 from recollect.records.system_records import System
 from recollect.records.token_usage import is_unique
 from recollect.session import record_texts
@@ -61,15 +57,18 @@ class SearchableText(Struct, frozen=True, gc=False):
 def list_searchable_texts(record: Record, *, is_subagent: bool = False) -> list[SearchableText]:
     """The documents of a record, in an order that depends on the record alone."""
     match record:
-        case User():
+        case conversation_records.User():
             return [*_iter_user(record, is_subagent=is_subagent), *_list_beside(record)]
-        case Assistant():
+        case conversation_records.Assistant():
             return [*_iter_assistant(record), *_list_beside(record)]
-        case Attachment(attachment=QueuedCommand()) | QueueOperation(operation="enqueue"):
+        case (
+            attachments.Attachment(attachment=attachment_kinds.QueuedCommand())
+            | state.QueueOperation(operation="enqueue")
+        ):
             return [*_iter_queued(record)]
         case Unknown() | ListFile():
             return [_describe_raw(record)]
-        case CustomTitle() | AiTitle() | Summary() | Tag():
+        case state.CustomTitle() | state.AiTitle() | state.Summary() | state.Tag():
             texts = (text for _, text in record_texts.list_texts(record))
             return [
                 SearchableText(TextKind.TITLE, text, owner=record.session_id or "")
@@ -83,11 +82,11 @@ def read_list(record: ListFile) -> str:
     # The types of all tools, which a search of current texts does not need.
     from recollect.records.tools.planning_tools import Task, Todo
 
-    todos = decode_value(record.raw, tuple[Todo, ...])
+    todos = decoding.decode_value(record.raw, tuple[Todo, ...])
     if todos is not None:
         texts = [text for todo in todos for text in (todo.content, todo.active_form)]
     else:
-        task = decode_value(record.raw, Task) or Task()
+        task = decoding.decode_value(record.raw, Task) or Task()
         texts = [task.subject, task.description]
     return "\n".join(text for text in texts if text)
 
@@ -130,7 +129,7 @@ def _list_beside(record: Record) -> list[SearchableText]:
     return [SearchableText(TextKind.NOTICE, words, owner=owner, is_error=is_error)]
 
 
-def _iter_user(record: User, *, is_subagent: bool) -> Iterator[SearchableText]:
+def _iter_user(record: conversation_records.User, *, is_subagent: bool) -> Iterator[SearchableText]:
     blocks = record_texts.list_blocks(record.message.content if record.message else None)
     is_answer = any(isinstance(block, ToolResult) for block in blocks)
     if not is_answer:
@@ -165,11 +164,11 @@ def _iter_prompt(prompt: Prompt, owner: str) -> Iterator[SearchableText]:
         yield SearchableText(TextKind.NOTICE, "\n".join(map(_read_context, prompt.contexts)))
 
 
-def _iter_queued(record: Attachment | QueueOperation) -> Iterator[SearchableText]:
-    if isinstance(record, QueueOperation):
+def _iter_queued(record: attachments.Attachment | state.QueueOperation) -> Iterator[SearchableText]:
+    if isinstance(record, state.QueueOperation):
         words = read_unrecorded(record.content, is_sent=True).words
         yield SearchableText(TextKind.QUEUED, words, is_input=True)
-    elif isinstance(record.attachment, QueuedCommand):
+    elif isinstance(record.attachment, attachment_kinds.QueuedCommand):
         yield from _iter_prompt(read_queued(record.attachment), _uuid(record))
         yield from _list_beside(record)
 
@@ -188,7 +187,7 @@ def _part_of(kind: InputKind) -> TextKind:
     return TextKind.PROMPT if is_asked else TextKind.NOTICE
 
 
-def _iter_assistant(record: Assistant) -> Iterator[SearchableText]:
+def _iter_assistant(record: conversation_records.Assistant) -> Iterator[SearchableText]:
     message = record.message
     owner = (message.id if message else None) or _uuid(record)
     make = partial(SearchableText, owner=owner, is_error=record.is_api_error_message)

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.kinds import SubagentKind
 from recollect.documents.session_listing import Metadata
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
-from recollect.records.state import State
+from recollect.records import conversation_records, envelope, state
 from recollect.session import api_messages, subagents, tool_effects
 from recollect.session.branches import Branch, find_branches, find_main_path
 from recollect.session.facts import Facts, build_facts
@@ -39,7 +36,7 @@ from recollect.session.tree import Tree, build_tree, find_leaf, find_path
 from recollect.session.turns import Segment, Turn, build_segments, build_turns
 
 T = TypeVar("T")
-Irregular = Damaged | Torn | Oversized | Unknown
+Irregular = envelope.Damaged | envelope.Torn | envelope.Oversized | envelope.Unknown
 
 
 class Contents(Struct, frozen=True, kw_only=True):
@@ -58,8 +55,8 @@ class Contents(Struct, frozen=True, kw_only=True):
     branches: tuple[Branch, ...]
     segments: tuple[Segment, ...]
     hooks: tuple[HookRun, ...]
-    states: tuple[State, ...]
-    nameless: tuple[Chain, ...]
+    states: tuple[state.State, ...]
+    nameless: tuple[envelope.Chain, ...]
     irregular: tuple[Irregular, ...]
 
 
@@ -77,7 +74,7 @@ class Session:
 
     def __init__(
         self,
-        records: Iterable[Record] = (),
+        records: Iterable[envelope.Record] = (),
         origins: Provenance | None = None,
         prices: PriceList | None = None,
     ) -> None:
@@ -88,7 +85,7 @@ class Session:
         self._prices = prices
         self._log.extend(records)
 
-    def extend(self, records: Iterable[Record]) -> None:
+    def extend(self, records: Iterable[envelope.Record]) -> None:
         """Append records."""
         self._log.extend(records)
         self._views.clear()
@@ -167,11 +164,14 @@ class Session:
         )
 
     @property
-    def nameless(self) -> tuple[Chain, ...]:
+    def nameless(self) -> tuple[envelope.Chain, ...]:
         """Records that damage has cost their uuid, other than messages: no tree holds them."""
         chain = self._conversation.chain
         return tuple(
-            link for link in chain if not link.uuid and not isinstance(link, User | Assistant)
+            link
+            for link in chain
+            if not link.uuid
+            and not isinstance(link, conversation_records.User | conversation_records.Assistant)
         )
 
     @property
@@ -230,7 +230,7 @@ class Session:
     def _calls_by_id(self) -> dict[str, ToolCall]:
         return self._view("calls_by_id", lambda: {call.id: call for call in self.tool_calls})
 
-    def find_record(self, uuid: str) -> Chain | None:
+    def find_record(self, uuid: str) -> envelope.Chain | None:
         """Return the record with that uuid, even if views leave it out as a repetition."""
         return self._log.find(uuid) or self.tree.links.get(uuid)
 
@@ -296,7 +296,7 @@ class Session:
         return tuple(self._log.irregular)
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[state.State, ...]:
         """State records, in file order: facts about the session, without a parent."""
         return tuple(self._log.states)
 
@@ -326,12 +326,20 @@ class Session:
         own = [message for message in self.messages if message.id not in copied]
         metrics = add_noted_costs(metrics, own)
         cost = self._prices(own) if self._prices else None
-        return metrics if cost is None else replace(metrics, list_price_usd=cost / 1_000_000)
+        return (
+            metrics if cost is None else structs.replace(metrics, list_price_usd=cost / 1_000_000)
+        )
 
     @property
-    def resume_chain(self) -> tuple[User | Assistant, ...]:
+    def resume_chain(
+        self,
+    ) -> tuple[conversation_records.User | conversation_records.Assistant, ...]:
         """The records that the client would restore on resume."""
-        return tuple(link for link in self._loaded_links if isinstance(link, User | Assistant))
+        return tuple(
+            link
+            for link in self._loaded_links
+            if isinstance(link, conversation_records.User | conversation_records.Assistant)
+        )
 
     @property
     def resumable_messages(self) -> tuple[api_messages.MessageParam, ...]:
@@ -346,7 +354,7 @@ class Session:
         return api_messages.simplify(api_messages.select_loaded(self.messages, self._loaded_links))
 
     @property
-    def _loaded_links(self) -> tuple[Chain, ...]:
+    def _loaded_links(self) -> tuple[envelope.Chain, ...]:
         return self._view(
             "loaded_links", lambda: api_messages.find_loaded_links(self.tree, self._path)
         )

@@ -15,18 +15,11 @@ from datetime import datetime
 from itertools import islice, pairwise, takewhile
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
 
+from recollect.records import conversation_records, envelope, state, system_records
 from recollect.records.blocks import ContentBlock, Text, Thinking, ToolResult, ToolUse
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
-from recollect.records.state import LastPrompt, QueueOperation, State
-from recollect.records.system_records import System
+from recollect.session import queue, record_texts, times
 from recollect.session.messages import Message
-from recollect.session.queue import QueueLine, insert_queued, make_queue_line
-from recollect.session.record_texts import iter_tool_results, iter_tool_uses, join_text, list_blocks
-from recollect.session.times import parse_time
 
 NIL_UUID = "00000000-0000-0000-0000-000000000000"
 
@@ -36,41 +29,47 @@ class Log:
 
     def __init__(self) -> None:
         self.record_count = 0
-        self.chain: list[Chain] = []
+        self.chain: list[envelope.Chain] = []
         """Links of this session's own conversation, each uuid once."""
-        self.superseded: list[Assistant] = []
+        self.superseded: list[conversation_records.Assistant] = []
         """Lines replaced by a later line with the same uuid; their usage may be larger."""
-        self.sidechain: list[Chain] = []
+        self.sidechain: list[envelope.Chain] = []
         """Lines of subagents that old clients wrote into the session's own file."""
-        self.states: list[State] = []
-        self.queue: list[QueueLine] = []
+        self.states: list[state.State] = []
+        self.queue: list[queue.QueueLine] = []
         """What entered and left the prompt queue, and where."""
-        self.irregular: list[Damaged | Torn | Oversized | Unknown] = []
+        self.irregular: list[
+            envelope.Damaged | envelope.Torn | envelope.Oversized | envelope.Unknown
+        ] = []
         self.starts_in_sidechain: bool | None = None
         """Whether this is a subagent's own transcript; None until the first message."""
         self.rewound_to_start = False
         """Whether the client recorded that nothing of the conversation was left."""
-        self._places: dict[str, tuple[list[Chain], int]] = {}
+        self._places: dict[str, tuple[list[envelope.Chain], int]] = {}
         self._namesakes: dict[str, list[str]] = {}
         """Names of lines with different content under a uuid that is already in use."""
 
-    def extend(self, records: Iterable[Record]) -> None:
+    def extend(self, records: Iterable[envelope.Record]) -> None:
         """Append `records`."""
         for record in records:
             self.record_count += 1
-            if isinstance(record, Chain) and (record.uuid or not isinstance(record, Unknown)):
+            if isinstance(record, envelope.Chain) and (
+                record.uuid or not isinstance(record, envelope.Unknown)
+            ):
                 self._add_link(record)
-            elif isinstance(record, State):
+            elif isinstance(record, state.State):
                 self.states.append(record)
-                if isinstance(record, LastPrompt) and record.leaf_uuid == NIL_UUID:
+                if isinstance(record, state.LastPrompt) and record.leaf_uuid == NIL_UUID:
                     self.rewound_to_start = True
-                elif isinstance(record, QueueOperation):
-                    line = make_queue_line(len(self.chain), len(self.queue), record)
+                elif isinstance(record, state.QueueOperation):
+                    line = queue.make_queue_line(len(self.chain), len(self.queue), record)
                     self.queue.append(line)
-            if isinstance(record, Damaged | Torn | Oversized | Unknown):
+            if isinstance(
+                record, envelope.Damaged | envelope.Torn | envelope.Oversized | envelope.Unknown
+            ):
                 self.irregular.append(record)
 
-    def find(self, uuid: str) -> Chain | None:
+    def find(self, uuid: str) -> envelope.Chain | None:
         """Return the link with that uuid, even if it is a copy or a subagent's."""
         links, index = self._places.get(uuid, ((), 0))
         return links[index] if links else None
@@ -79,13 +78,17 @@ class Log:
         """Return the names of all links written with that uuid, in file order."""
         return (uuid, *self._namesakes.get(uuid, ()))
 
-    def _add_link(self, record: Chain) -> None:
-        if self.starts_in_sidechain is None and isinstance(record, User | Assistant):
+    def _add_link(self, record: envelope.Chain) -> None:
+        if self.starts_in_sidechain is None and isinstance(
+            record, conversation_records.User | conversation_records.Assistant
+        ):
             self.starts_in_sidechain = record.is_sidechain
         is_foreign = record.is_sidechain and self.starts_in_sidechain is False
         links = self.sidechain if is_foreign else self.chain
         if self._namesakes and record.parent_uuid in self._namesakes:
-            record = replace(record, parent_uuid=self._namesakes[record.parent_uuid][-1])
+            record = msgspec.structs.replace(
+                record, parent_uuid=self._namesakes[record.parent_uuid][-1]
+            )
         if not record.uuid:
             links.append(record)
         elif record.uuid in self._places:
@@ -94,14 +97,14 @@ class Log:
             self._places[record.uuid] = (links, len(links))
             links.append(record)
 
-    def _add_again(self, record: Chain, uuid: str, links: list[Chain]) -> None:
+    def _add_again(self, record: envelope.Chain, uuid: str, links: list[envelope.Chain]) -> None:
         """Add a line whose uuid is known, replacing the line that it repeats, if any."""
         names = self._namesakes.get(uuid, [])
         for name in (uuid, *names):
             place, index = self._places[name]
             replaced = place[index]
             if _words_of(replaced) in _words_of(record):
-                if isinstance(replaced, Assistant):
+                if isinstance(replaced, conversation_records.Assistant):
                     self.superseded.append(replaced)
                 place[index] = record if name == uuid else _rename(record, replaced)
                 return
@@ -110,21 +113,23 @@ class Log:
         self._places[name] = (links, len(links))
         # It follows the line before it: by its own parent it would be another continuation.
         above = links[-1].uuid if links else None
-        links.append(replace(record, uuid=name, parent_uuid=above))
+        links.append(msgspec.structs.replace(record, uuid=name, parent_uuid=above))
 
 
-def _rename(record: Chain, replaced: Chain) -> Chain:
-    return replace(record, uuid=replaced.uuid, parent_uuid=replaced.parent_uuid)
+def _rename(record: envelope.Chain, replaced: envelope.Chain) -> envelope.Chain:
+    return msgspec.structs.replace(record, uuid=replaced.uuid, parent_uuid=replaced.parent_uuid)
 
 
-def _words_of(record: Chain) -> str:
+def _words_of(record: envelope.Chain) -> str:
     """Return the text that would be lost if the line of `record` were replaced."""
-    if isinstance(record, User | Assistant):
-        return join_text(list_blocks(record.message.content if record.message else None))
-    return (record.content or "") if isinstance(record, System) else ""
+    if isinstance(record, conversation_records.User | conversation_records.Assistant):
+        return record_texts.join_text(
+            record_texts.list_blocks(record.message.content if record.message else None)
+        )
+    return (record.content or "") if isinstance(record, system_records.System) else ""
 
 
-def find_copies(chain: Sequence[Chain]) -> dict[str, str]:
+def find_copies(chain: Sequence[envelope.Chain]) -> dict[str, str]:
     """Return the uuids of lines that repeat an earlier one, with the uuid of that one.
 
     Only after a second beginning, and only up to the last line that an id proves to be a copy:
@@ -149,7 +154,7 @@ def find_copies(chain: Sequence[Chain]) -> dict[str, str]:
     return dict(islice(copies.items(), proven))
 
 
-def _repeats_id(chain: Sequence[Chain], starts: Sequence[int]) -> bool:
+def _repeats_id(chain: Sequence[envelope.Chain], starts: Sequence[int]) -> bool:
     """Return whether an id occurs after two beginnings: without one, no line is provably a copy."""
     seen: set[str] = set()
     for start, stop in pairwise((0, *starts, len(chain))):
@@ -160,41 +165,49 @@ def _repeats_id(chain: Sequence[Chain], starts: Sequence[int]) -> bool:
     return False
 
 
-def _iter_ids(link: Chain) -> Iterator[str]:
+def _iter_ids(link: envelope.Chain) -> Iterator[str]:
     """Yield the ids of the link's message, of its calls and of the calls it has results for."""
-    if isinstance(link, Assistant) and link.message is not None:
+    if isinstance(link, conversation_records.Assistant) and link.message is not None:
         if link.message.id:
             yield link.message.id
-        yield from (use.id for use in iter_tool_uses(link.message.content))
-    elif isinstance(link, User) and link.message is not None:
-        yield from (result.tool_use_id for result in iter_tool_results(link.message.content))
+        yield from (use.id for use in record_texts.iter_tool_uses(link.message.content))
+    elif isinstance(link, conversation_records.User) and link.message is not None:
+        yield from (
+            result.tool_use_id for result in record_texts.iter_tool_results(link.message.content)
+        )
 
 
-def drop_copies(chain: Sequence[Chain], copies: dict[str, str]) -> list[Chain]:
+def drop_copies(chain: Sequence[envelope.Chain], copies: dict[str, str]) -> list[envelope.Chain]:
     """Return `chain` without the copies; what follows a copy follows its original."""
     return [
-        replace(link, parent_uuid=copies[link.parent_uuid]) if link.parent_uuid in copies else link
+        msgspec.structs.replace(link, parent_uuid=copies[link.parent_uuid])
+        if link.parent_uuid in copies
+        else link
         for link in chain
         if link.uuid not in copies
     ]
 
 
-def _begins(link: Chain) -> bool:
+def _begins(link: envelope.Chain) -> bool:
     """Return whether `link` is a message without a parent, like the first line of a copy."""
-    return not link.parent_uuid and link.uuid is not None and isinstance(link, User | Assistant)
+    return (
+        not link.parent_uuid
+        and link.uuid is not None
+        and isinstance(link, conversation_records.User | conversation_records.Assistant)
+    )
 
 
 class _Originals:
     """Lines that are not copies, by their fingerprints, in file order."""
 
-    def __init__(self, chain: Sequence[Chain]) -> None:
+    def __init__(self, chain: Sequence[envelope.Chain]) -> None:
         self._places: defaultdict[str, list[int]] = defaultdict(list)
         self._uuids: list[str] = []
         self._reached = 0
         for link in chain:
             self.add(link)
 
-    def add(self, link: Chain) -> None:
+    def add(self, link: envelope.Chain) -> None:
         """Add a line that is not a copy."""
         if link.uuid:
             for mark in _list_marks(link):
@@ -205,7 +218,7 @@ class _Originals:
         """Start comparing with the first line again."""
         self._reached = 0
 
-    def find(self, link: Chain) -> str | None:
+    def find(self, link: envelope.Chain) -> str | None:
         """Return the line that `link` repeats, no earlier than the last one found."""
         found = [self._find_place(mark) for mark in _list_marks(link)]
         places = [place for place in found if place is not None]
@@ -220,20 +233,29 @@ class _Originals:
         return places[at] if at < len(places) else None
 
 
-def _has_id(link: Chain) -> bool:
+def _has_id(link: envelope.Chain) -> bool:
     """Return whether a line is identified by an id, not only by its content."""
-    message = link.message if isinstance(link, User | Assistant) else None
+    message = (
+        link.message
+        if isinstance(link, conversation_records.User | conversation_records.Assistant)
+        else None
+    )
     if message is None:
         return False
-    return bool(getattr(message, "id", None)) or any(iter_tool_results(message.content))
+    return bool(getattr(message, "id", None)) or any(
+        record_texts.iter_tool_results(message.content)
+    )
 
 
-def _list_marks(link: Chain) -> list[str]:
+def _list_marks(link: envelope.Chain) -> list[str]:
     """Return what stays the same in each block when a line is copied."""
-    if not isinstance(link, User | Assistant) or link.message is None:
+    if (
+        not isinstance(link, conversation_records.User | conversation_records.Assistant)
+        or link.message is None
+    ):
         return []
-    blocks = list_blocks(link.message.content)
-    owner = link.message.id if isinstance(link, Assistant) else None
+    blocks = record_texts.list_blocks(link.message.content)
+    owner = link.message.id if isinstance(link, conversation_records.Assistant) else None
     return [_mark_block(block, owner) for block in blocks]
 
 
@@ -251,7 +273,7 @@ def _mark_block(block: ContentBlock, owner: str | None) -> str:
 
 
 def find_copied(
-    chain: Iterable[Chain], states: Iterable[State], messages: Iterable[Message]
+    chain: Iterable[envelope.Chain], states: Iterable[state.State], messages: Iterable[Message]
 ) -> frozenset[str]:
     """Return the ids of copied replies."""
     replies = [m for m in messages if m.role == "assistant" and not m.is_synthetic]
@@ -260,13 +282,15 @@ def find_copied(
     return frozenset(older | _find_without_request(replies))
 
 
-def _find_beginning(chain: Iterable[Chain], states: Iterable[State]) -> datetime | None:
+def _find_beginning(
+    chain: Iterable[envelope.Chain], states: Iterable[state.State]
+) -> datetime | None:
     """Return the first time in the file, of any record."""
     firsts = (
         next((each for each in records if each.timestamp), None) for records in (chain, states)
     )
     found = [each for each in firsts if each is not None]
-    return parse_time(min(found, key=_offset).timestamp) if found else None
+    return times.parse_time(min(found, key=_offset).timestamp) if found else None
 
 
 def _find_without_request(replies: Sequence[Message]) -> set[str]:
@@ -281,19 +305,19 @@ def _is_forked(message: Message) -> bool:
 
 
 def _is_before(message: Message, began: datetime | None) -> bool:
-    moment = parse_time(message.timestamp)
+    moment = times.parse_time(message.timestamp)
     return began is not None and moment is not None and moment < began
 
 
-def _offset(record: Record) -> int:
+def _offset(record: envelope.Record) -> int:
     return record.span.offset if record.span else 0
 
 
-class Conversation(Struct, frozen=True):
+class Conversation(msgspec.Struct, frozen=True):
     """Links in file order, each uuid once."""
 
-    chain: Sequence[Chain]
-    superseded: Sequence[Assistant]
+    chain: Sequence[envelope.Chain]
+    superseded: Sequence[conversation_records.Assistant]
     """Lines replaced by others; their usage may be larger."""
     copies: dict[str, str]
     """Uuids of lines that were left out, with those that they repeat."""
@@ -301,9 +325,13 @@ class Conversation(Struct, frozen=True):
 
 def read_conversation(log: Log) -> Conversation:
     """Return the conversation in `log`."""
-    chain = insert_queued(log.chain, log.queue) if log.queue else log.chain
+    chain = queue.insert_queued(log.chain, log.queue) if log.queue else log.chain
     copies = find_copies(chain)
     if not copies:
         return Conversation(chain, log.superseded, {})
-    repeated = [each for each in chain if each.uuid in copies and isinstance(each, Assistant)]
+    repeated = [
+        each
+        for each in chain
+        if each.uuid in copies and isinstance(each, conversation_records.Assistant)
+    ]
     return Conversation(drop_copies(chain, copies), [*log.superseded, *repeated], copies)

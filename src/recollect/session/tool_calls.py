@@ -15,14 +15,10 @@ them. Calls of the API's own tools are included.
 import re
 from collections.abc import Iterable, Sequence
 
-from msgspec import Raw, Struct
-from msgspec.structs import replace
+from msgspec import Raw, Struct, structs
 
 from recollect.documents.kinds import RejectedBy, ToolStatus
-from recollect.records import blocks
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.decoding import decode_value
-from recollect.records.envelope import Chain
+from recollect.records import blocks, conversation_records, decoding, envelope
 from recollect.records.tools import (
     ToolInput,
     ToolOutput,
@@ -59,7 +55,9 @@ _EDGE = 400
 """Characters at both ends of a result that are searched for its outcome."""
 
 
-def read_outcome(record: User, result: blocks.ToolResult, *, was_interrupted: bool) -> Outcome:
+def read_outcome(
+    record: conversation_records.User, result: blocks.ToolResult, *, was_interrupted: bool
+) -> Outcome:
     """Return how the call of `result` on `record` ended.
 
     `was_interrupted`: a later record names the call's message as the one it interrupted.
@@ -77,11 +75,11 @@ def read_outcome(record: User, result: blocks.ToolResult, *, was_interrupted: bo
     return Outcome(ToolStatus.REJECTED, refusal)
 
 
-def _says_interrupted(record: User) -> bool:
+def _says_interrupted(record: conversation_records.User) -> bool:
     # Most results lack this field, and searching for it is far cheaper than decoding them.
     if b'"interrupted"' not in bytes(record.tool_use_result):
         return False
-    found = decode_value(record.tool_use_result, _Interrupted)
+    found = decoding.decode_value(record.tool_use_result, _Interrupted)
     return found is not None and found.interrupted
 
 
@@ -90,7 +88,7 @@ def _reads_as_interrupted(text: str) -> bool:
     return any(mark in text[:_EDGE] or mark in text[-_EDGE:] for mark in _INTERRUPTED_TEXTS)
 
 
-def _refusal_by_fields(record: User, text: str) -> RejectedBy | None:
+def _refusal_by_fields(record: conversation_records.User, text: str) -> RejectedBy | None:
     decision = record.permission_decision
     if decision is not None and decision.decision == "reject":
         if decision.source == "hook":
@@ -140,7 +138,7 @@ def find_spilled(text: str, raw_result: Raw) -> SpilledOutput | None:
     if not text.lstrip().startswith(_MARK):
         return None
     named = _PATH.search(text)
-    found = decode_value(raw_result, _Persisted) or _Persisted()
+    found = decoding.decode_value(raw_result, _Persisted) or _Persisted()
     path = found.persisted_output_path or (named[1].strip() if named else None)
     if path is None:
         return None
@@ -218,62 +216,66 @@ class _ServerError(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    record: User | Assistant
+    record: conversation_records.User | conversation_records.Assistant
     block: blocks.ToolResult | blocks.ServerToolResult
 
 
-def build_tool_calls(chain: Sequence[Chain]) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
+def build_tool_calls(
+    chain: Sequence[envelope.Chain],
+) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
     """Return the calls of `chain` in file order, and the ids of results without a call in it."""
     answers, interrupted = _collect_answers(chain)
     last_prompt = _last_prompt_place(chain)
     calls: dict[str, ToolCall] = {}
     for place, link in enumerate(chain):
-        if not isinstance(link, Assistant) or link.message is None:
+        if not isinstance(link, conversation_records.Assistant) or link.message is None:
             continue
         for block in list_blocks(link.message.content):
             if isinstance(block, blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse):
                 is_cut = bool(link.message.id) and link.message.id in interrupted
                 call = _make_call(link, block, answers.get(block.id), is_cut=is_cut)
                 is_lost = call.status is ToolStatus.PENDING and place < last_prompt
-                call = replace(call, is_lost=True) if is_lost else call
+                call = structs.replace(call, is_lost=True) if is_lost else call
                 calls.setdefault(block.id or f"#{len(calls)}", call)
     orphans = tuple(answer for answer in answers if answer not in calls)
     return tuple(calls.values()), orphans
 
 
-def _collect_answers(chain: Iterable[Chain]) -> tuple[dict[str, _Answer], set[str]]:
+def _collect_answers(chain: Iterable[envelope.Chain]) -> tuple[dict[str, _Answer], set[str]]:
     """Return the results by the id of their call, and the messages that were interrupted."""
     answers: dict[str, _Answer] = {}
     interrupted: set[str] = set()
     for link in chain:
-        if isinstance(link, User) and link.message is not None:
+        if isinstance(link, conversation_records.User) and link.message is not None:
             for result in iter_tool_results(link.message.content):
                 answers[result.tool_use_id] = _Answer(link, result)
             if link.interrupted_message_id:
                 interrupted.add(link.interrupted_message_id)
-        elif isinstance(link, Assistant) and link.message is not None:
+        elif isinstance(link, conversation_records.Assistant) and link.message is not None:
             for block in list_blocks(link.message.content):
                 if isinstance(block, blocks.ServerToolResult):
                     answers[block.tool_use_id] = _Answer(link, block)
     return answers, interrupted
 
 
-def _last_prompt_place(chain: Sequence[Chain]) -> int:
+def _last_prompt_place(chain: Sequence[envelope.Chain]) -> int:
     """Return the position of the last record that is not part of the running turn's tool use."""
     for place in range(len(chain) - 1, -1, -1):
         link = chain[place]
-        if isinstance(link, User) and link.message and not link.is_meta:
+        if isinstance(link, conversation_records.User) and link.message and not link.is_meta:
             if not any(iter_tool_results(link.message.content)):
                 return place
         elif (
-            isinstance(link, Assistant) and link.message and link.message.stop_reason == "end_turn"
+            isinstance(link, conversation_records.Assistant)
+            and link.message
+            and link.message.stop_reason == "end_turn"
         ):
             return place
     return -1
 
 
 def _make_call(
-    link: Assistant,
+    link: conversation_records.Assistant,
     block: blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse,
     answer: _Answer | None,
     *,
@@ -293,20 +295,24 @@ def _make_call(
     if answer is None:
         return call
     record, outcome = answer.record, _read_answer(answer, is_cut=is_cut)
-    return replace(
+    return structs.replace(
         call,
         result_uuid=record.uuid,
         status=outcome.status,
         rejected_by=outcome.rejected_by,
         block=answer.block,
-        raw_result=record.tool_use_result if isinstance(record, User) else Raw(),
+        raw_result=record.tool_use_result
+        if isinstance(record, conversation_records.User)
+        else Raw(),
         ended=record.timestamp,
     )
 
 
 def _read_answer(answer: _Answer, *, is_cut: bool) -> Outcome:
     match answer:
-        case _Answer(record=User() as record, block=blocks.ToolResult() as block):
+        case _Answer(
+            record=conversation_records.User() as record, block=blocks.ToolResult() as block
+        ):
             return read_outcome(record, block, was_interrupted=is_cut)
         case _Answer(block=blocks.McpToolResult(is_error=is_error)):
             return FAILED if is_error else SUCCESS
@@ -319,5 +325,5 @@ def _names_error(content: Raw) -> bool:
     """Return whether a server tool's body is an error object; a list of results is not."""
     if bytes(content)[:1] != b"{":
         return False
-    found = decode_value(content, _ServerError)
+    found = decoding.decode_value(content, _ServerError)
     return found is not None and found.error_code is not None

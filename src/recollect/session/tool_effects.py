@@ -14,8 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.kinds import FileAction, ToolStatus
 from recollect.records.tools import (
@@ -148,9 +147,9 @@ def _add_result(event: FileEvent, wanted: ToolInput, call: ToolCall) -> FileEven
     """Return `event` with the effect of a change that was made."""
     result = call.result
     if isinstance(wanted, file_tools.WriteInput):
-        event = replace(event, action=_write_action(result, call.text), has_content=True)
+        event = structs.replace(event, action=_write_action(result, call.text), has_content=True)
     lines = _count(wanted, result)
-    return replace(
+    return structs.replace(
         event,
         hunks=_hunks_of(result),
         lines_added=lines.added,
@@ -304,7 +303,7 @@ def _apply(tasks: Tasks, call: ToolCall) -> Tasks | None:
 def _merge(known: TaskItem | None, listed: planning_tools.Task) -> TaskItem:
     """Combine a listed task with what else is known of it."""
     known = known or TaskItem(id=listed.id)
-    return replace(
+    return structs.replace(
         known,
         subject=listed.subject or known.subject,
         status=listed.status or known.status,
@@ -344,7 +343,9 @@ def _update(tasks: Tasks, wanted: planning_tools.TaskUpdateInput) -> Tasks | Non
         return {key: task for key, task in tasks.items() if key != task_id}
     known = tasks.get(task_id) or TaskItem(id=task_id)
     said = {name: getattr(wanted, name) for name in _CHANGEABLE}
-    changed = replace(known, **{name: text for name, text in said.items() if text is not None})
+    changed = structs.replace(
+        known, **{name: text for name, text in said.items() if text is not None}
+    )
     updated = {**tasks, task_id: changed}
     for blocked in wanted.add_blocks or ():
         _block(updated, task_id, blocked)
@@ -356,6 +357,8 @@ def _update(tasks: Tasks, wanted: planning_tools.TaskUpdateInput) -> Tasks | Non
 def _block(tasks: Tasks, blocker: str, blocked: str) -> None:
     """Record on both tasks, if known, that one waits for the other."""
     if blocker in tasks and blocked not in tasks[blocker].blocks:
-        tasks[blocker] = replace(tasks[blocker], blocks=(*tasks[blocker].blocks, blocked))
+        tasks[blocker] = structs.replace(tasks[blocker], blocks=(*tasks[blocker].blocks, blocked))
     if blocked in tasks and blocker not in tasks[blocked].blocked_by:
-        tasks[blocked] = replace(tasks[blocked], blocked_by=(*tasks[blocked].blocked_by, blocker))
+        tasks[blocked] = structs.replace(
+            tasks[blocked], blocked_by=(*tasks[blocked].blocked_by, blocker)
+        )

@@ -10,19 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.envelope import Chain
-from recollect.records.system_records import CompactBoundary
+from recollect.records import conversation_records, envelope, system_records
 from recollect.session.record_texts import iter_tool_results, iter_tool_uses
 
-_MESSAGES = (User, Assistant)
+_MESSAGES = (conversation_records.User, conversation_records.Assistant)
 """A tuple, because `User | Assistant` would be built again for every link."""
 
 
 class Tree(Struct, frozen=True):
     """Parents and children, by uuid."""
 
-    links: dict[str, Chain]
+    links: dict[str, envelope.Chain]
     parents: dict[str, str | None]
     children: dict[str, tuple[str, ...]]
     roots: tuple[str, ...]
@@ -47,7 +45,7 @@ class Tree(Struct, frozen=True):
             current = self.before.get(current) if above is None else above
 
 
-def build_tree(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> Tree:
+def build_tree(chain: Sequence[envelope.Chain], *, rewound_to_start: bool = False) -> Tree:
     """Build the forest of `chain`, in which each uuid occurs once.
 
     After a rewind to the start, a root without a parent is another beginning and follows nothing.
@@ -115,15 +113,15 @@ def _has_late_parent(wanted: dict[str, str | None]) -> bool:
     return False
 
 
-def _find_before(chain: Sequence[Chain]) -> dict[str, str]:
+def _find_before(chain: Sequence[envelope.Chain]) -> dict[str, str]:
     """Return what preceded each compaction; forks may name a later record, or one that is lost."""
     before: dict[str, str] = {}
-    if not any(isinstance(link, CompactBoundary) for link in chain):
+    if not any(isinstance(link, system_records.CompactBoundary) for link in chain):
         return before
     seen: set[str] = set()
     leaf = None
     for link in chain:
-        if isinstance(link, CompactBoundary) and link.uuid:
+        if isinstance(link, system_records.CompactBoundary) and link.uuid:
             named = link.logical_parent_uuid
             found = named if named in seen else leaf
             before |= {link.uuid: found} if found else {}
@@ -134,7 +132,7 @@ def _find_before(chain: Sequence[Chain]) -> dict[str, str]:
 
 
 def _join_roots(
-    links: dict[str, Chain], parents: dict[str, str | None], roots: Sequence[str]
+    links: dict[str, envelope.Chain], parents: dict[str, str | None], roots: Sequence[str]
 ) -> dict[str, str]:
     """Return the last message before each root that has a conversation below it.
 
@@ -181,12 +179,12 @@ def find_leaf(tree: Tree) -> str | None:
     return max(ends, key=lambda uuid: get_offset(tree.links[uuid]), default=None)
 
 
-def get_offset(link: Chain) -> int:
+def get_offset(link: envelope.Chain) -> int:
     """Return the offset of the link's line in its file."""
     return link.span.offset if link.span else 0
 
 
-def is_message(link: Chain) -> bool:
+def is_message(link: envelope.Chain) -> bool:
     """Return whether `link` is a message, not one that the client marks as meta."""
     return isinstance(link, _MESSAGES) and not link.is_meta
 
@@ -212,7 +210,7 @@ def find_path(tree: Tree, leaf: str | None) -> tuple[str, ...]:
     place = {uuid: number for number, uuid in enumerate(tree.links)}
 
     def order(uuid: str) -> tuple[bool, int]:
-        return isinstance(tree.links[uuid], User), place[uuid]
+        return isinstance(tree.links[uuid], conversation_records.User), place[uuid]
 
     return tuple(
         found for uuid in path for found in (uuid, *sorted(beside.get(uuid, ()), key=order))
@@ -225,14 +223,16 @@ def _iter_side_links(tree: Tree, uuid: str, on_path: set[str]) -> Iterator[str]:
     Each result follows the line of its own call, and the conversation continues from one of them.
     """
     link = tree.links[uuid]
-    if not isinstance(link, Assistant):
+    if not isinstance(link, conversation_records.Assistant):
         return
     called = _calls_of(link)
     waiting = [uuid]
     while waiting:
         current = waiting.pop()
         other = tree.links[current]
-        if current != uuid and isinstance(other, User | Assistant):
+        if current != uuid and isinstance(
+            other, conversation_records.User | conversation_records.Assistant
+        ):
             if not _belongs(other, link, called):
                 continue
             called |= _calls_of(other)
@@ -241,18 +241,26 @@ def _iter_side_links(tree: Tree, uuid: str, on_path: set[str]) -> Iterator[str]:
         waiting += [child for child in reversed(below) if child not in on_path]
 
 
-def _message_id(link: Chain) -> str | None:
-    return link.message.id if isinstance(link, Assistant) and link.message else None
+def _message_id(link: envelope.Chain) -> str | None:
+    return (
+        link.message.id
+        if isinstance(link, conversation_records.Assistant) and link.message
+        else None
+    )
 
 
-def _belongs(other: User | Assistant, link: Assistant, called: set[str]) -> bool:
+def _belongs(
+    other: conversation_records.User | conversation_records.Assistant,
+    link: conversation_records.Assistant,
+    called: set[str],
+) -> bool:
     """Return whether `other` is a line of the link's message, or the result of one of its calls."""
     if other.message is None or link.message is None:
         return False
-    if isinstance(other, Assistant):
+    if isinstance(other, conversation_records.Assistant):
         return other.message.id is not None and other.message.id == link.message.id
     return any(result.tool_use_id in called for result in iter_tool_results(other.message.content))
 
 
-def _calls_of(link: User | Assistant) -> set[str]:
+def _calls_of(link: conversation_records.User | conversation_records.Assistant) -> set[str]:
     return {use.id for use in iter_tool_uses(link.message.content)} if link.message else set()

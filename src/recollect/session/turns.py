@@ -13,14 +13,9 @@ from enum import StrEnum
 from msgspec import Struct
 
 from recollect.documents.kinds import Context, InputKind
+from recollect.records import system_records
 from recollect.records.conversation_records import User
 from recollect.records.envelope import Chain
-from recollect.records.system_records import (
-    CompactBoundary,
-    CompactMetadata,
-    MicrocompactBoundary,
-    TurnDuration,
-)
 from recollect.session.messages import Message
 from recollect.session.prompts import COMPACTION_MARK, OPENING_KINDS, USER_KINDS, Command, Prompt
 from recollect.session.record_texts import join_text, list_blocks
@@ -66,7 +61,7 @@ def build_segments(chain: Sequence[Chain]) -> tuple[Segment, ...]:
     drafts: list[_SegmentDraft] = []
     for link in chain:
         summary = link if isinstance(link, User) and _is_summary(link) else None
-        is_opening = isinstance(link, CompactBoundary) or (
+        is_opening = isinstance(link, system_records.CompactBoundary) or (
             summary is not None and bool(drafts) and not drafts[-1].awaits_summary
         )
         if not drafts or is_opening:
@@ -80,7 +75,7 @@ class _SegmentDraft:
     """A segment while its records are being collected."""
 
     def __init__(self, first: Chain) -> None:
-        self.boundary = first if isinstance(first, CompactBoundary) else None
+        self.boundary = first if isinstance(first, system_records.CompactBoundary) else None
         self.links: list[Chain] = []
         self.summary: User | None = None
 
@@ -100,7 +95,7 @@ def _text_of(link: User) -> str:
 
 def _make_segment(index: int, draft: _SegmentDraft) -> Segment:
     links, boundary, summary = draft.links, draft.boundary, draft.summary
-    facts = (boundary.compact_metadata if boundary else None) or CompactMetadata()
+    facts = (boundary.compact_metadata if boundary else None) or system_records.CompactMetadata()
     return Segment(
         index=index,
         first_uuid=links[0].uuid,
@@ -114,19 +109,21 @@ def _make_segment(index: int, draft: _SegmentDraft) -> Segment:
         summary=_text_of(summary) if summary else None,
         preserved=_preserved(facts),
         microcompactions=tuple(
-            _make_microcompaction(link) for link in links if isinstance(link, MicrocompactBoundary)
+            _make_microcompaction(link)
+            for link in links
+            if isinstance(link, system_records.MicrocompactBoundary)
         ),
     )
 
 
-def _preserved(facts: CompactMetadata) -> tuple[str, ...]:
+def _preserved(facts: system_records.CompactMetadata) -> tuple[str, ...]:
     if facts.preserved_messages is not None:
         return facts.preserved_messages.uuids
     stretch = facts.preserved_segment
     return tuple(u for u in (stretch.head_uuid, stretch.tail_uuid) if u) if stretch else ()
 
 
-def _make_microcompaction(link: MicrocompactBoundary) -> Microcompaction:
+def _make_microcompaction(link: system_records.MicrocompactBoundary) -> Microcompaction:
     facts = link.microcompact_metadata
     return Microcompaction(
         uuid=link.uuid,
@@ -221,7 +218,7 @@ class _TurnCollector:
         if message is not None:
             draft.messages.append(message)
         draft.times.append(link.timestamp)
-        if isinstance(link, TurnDuration):
+        if isinstance(link, system_records.TurnDuration):
             draft.worked_ms = (draft.worked_ms or 0) + (link.duration_ms or 0)
 
     def _draft_of(self, link: Chain, message: Message | None) -> _Draft:

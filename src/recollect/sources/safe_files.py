@@ -12,15 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recollect.errors import UnreadableInput
+from recollect.sources import source
 from recollect.sources.kept_parts import open_kept
-from recollect.sources.source import (
-    Entry,
-    SourceFile,
-    find_source,
-    is_key_name,
-    is_link,
-    is_on_disk,
-)
 
 Parts = tuple[str, ...]
 
@@ -52,11 +45,11 @@ def describe_error(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def list_directory(directory: str | Path) -> list[Entry]:
+def list_directory(directory: str | Path) -> list[source.Entry]:
     """Return the entries of a directory by name, none if it is gone; raise OSError otherwise."""
     name = str(directory)
     try:
-        return sorted(find_source(name).list_directory(name), key=lambda entry: entry.name)
+        return sorted(source.find_source(name).list_directory(name), key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         # Claude Code cleans up while we read; a deleted directory is simply empty.
         return []
@@ -65,7 +58,7 @@ def list_directory(directory: str | Path) -> list[Entry]:
 def find_status(path: str | Path) -> os.stat_result | Refused | None:
     """Return the status of an entry itself, never of a link's target; None if there is none."""
     try:
-        return find_source(str(path)).find_status(str(path))
+        return source.find_source(str(path)).find_status(str(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -74,12 +67,12 @@ def find_status(path: str | Path) -> os.stat_result | Refused | None:
 
 def find_real_status(path: Path) -> os.stat_result:
     """Return the status of a path without links; raise OSError if there is nothing."""
-    return find_source(str(path)).find_status(str(path))
+    return source.find_source(str(path)).find_status(str(path))
 
 
 def resolve_links(path: Path) -> Path:
     """Return the real path of something that is there; raise OSError if it is not."""
-    if not is_on_disk(str(path)):
+    if not source.is_on_disk(str(path)):
         # Only a disk has links.
         find_real_status(path)
         return path
@@ -95,7 +88,7 @@ def find_real(path: Path) -> tuple[Path, os.stat_result]:
 
 def is_directory(path: Path) -> bool:
     """Whether a directory is there, through links too; False where we may not look."""
-    if is_on_disk(str(path)):
+    if source.is_on_disk(str(path)):
         try:
             return path.is_dir()
         except OSError:
@@ -104,14 +97,16 @@ def is_directory(path: Path) -> bool:
     return isinstance(status, os.stat_result) and stat.S_ISDIR(status.st_mode)
 
 
-def is_link_entry(entry: Entry) -> bool:
+def is_link_entry(entry: source.Entry) -> bool:
     """Whether a listed entry is a link, which costs a system call on Windows only."""
-    return entry.is_symlink() or (os.name == "nt" and is_link(entry.stat(follow_symlinks=False)))
+    return entry.is_symlink() or (
+        os.name == "nt" and source.is_link(entry.stat(follow_symlinks=False))
+    )
 
 
 def refusal_of(path: Path, status: os.stat_result) -> Refused | None:
     """Return why an entry that should be a plain file or directory is refused, if it is."""
-    if is_link(status):
+    if source.is_link(status):
         return Refused(path, Refusal.LINK)
     if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return None
@@ -120,7 +115,7 @@ def refusal_of(path: Path, status: os.stat_result) -> Refused | None:
 
 def find_file(path: Path) -> Path | Refused | None:
     """Return a path if a plain file is there, or why it is refused; None for anything else."""
-    if is_key_name(path.name):
+    if source.is_key_name(path.name):
         return None
     status = find_status(path)
     if status is None or isinstance(status, Refused):
@@ -163,7 +158,7 @@ def iter_tree(start: Path) -> Iterator[Parts | Refused]:
                 yield parts
 
 
-def _is_real_directory(entry: Entry) -> bool:
+def _is_real_directory(entry: source.Entry) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False) and not is_link_entry(entry)
     except OSError:
@@ -171,7 +166,7 @@ def _is_real_directory(entry: Entry) -> bool:
         return False
 
 
-def open_file(name: Path | str, *, resolve: bool = False) -> SourceFile:
+def open_file(name: Path | str, *, resolve: bool = False) -> source.SourceFile:
     """Open a regular file for reading, unbuffered; raise UnreadableInput for anything else.
 
     `resolve` is for a path that the user gave: there a symbolic link is a wish, not a trap.
@@ -179,7 +174,7 @@ def open_file(name: Path | str, *, resolve: bool = False) -> SourceFile:
     try:
         # As text where it is text: there are thousands of files, and a path is slow to make.
         target = str(resolve_links(Path(name)) if resolve else name)
-        return open_kept(target) or find_source(target).open(target)
+        return open_kept(target) or source.find_source(target).open(target)
     except (OSError, ValueError) as error:
         raise UnreadableInput(
             f"Cannot read {name}: {describe_error(error)}. "

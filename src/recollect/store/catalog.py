@@ -13,8 +13,6 @@ from zlib import crc32
 
 import apsw
 import msgspec
-from msgspec import Struct
-from msgspec.structs import astuple, replace
 
 from recollect.sources.source import UNTRUSTED, Stamp
 from recollect.store.schema import DamagedIndex, load_checksums, read_meta
@@ -54,7 +52,7 @@ MAX_LENGTH = 10_000
 """Characters that are kept of a name; all names are held in memory at once."""
 
 
-class FileRow(Struct, frozen=True):
+class FileRow(msgspec.Struct, frozen=True):
     """A transcript as it was when it was last read."""
 
     path: str
@@ -131,7 +129,7 @@ def save_file(connection: apsw.Connection, row: FileRow, number: int | None = No
     """Write what is known of a transcript, replacing row `number` if given; return its number."""
     if number is None:
         number = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM files").get)
-    *others, is_racy, is_gone = astuple(_translate(row, encode_path))
+    *others, is_racy, is_gone = msgspec.structs.astuple(_translate(row, encode_path))
     values = (*others, int(is_racy))
     connection.execute(_SAVE_FILE, (number, _crc_of(number, *values), is_gone, *values))
     return number
@@ -191,7 +189,7 @@ def _decode_spans(data: bytes) -> list[Span]:
 
 def _translate(row: FileRow, translate: Callable[[str], str]) -> FileRow:
     """The row with all that may come from names of files written otherwise."""
-    return replace(
+    return msgspec.structs.replace(
         row,
         path=translate(row.path),
         project=translate(row.project),

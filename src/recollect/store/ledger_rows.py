@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import apsw
-from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec import Struct, structs
 
 from recollect.records.token_usage import CLASSES, Tokens
 from recollect.store.schema import FIGURES, NO_HOUR, NO_MODEL, DamagedIndex, read_meta, write_meta
@@ -57,7 +56,7 @@ class MessageRow(Tokens, frozen=True, gc=False, array_like=True):
     @property
     def tokens(self) -> Tokens:
         """Its tokens by class."""
-        return Tokens(*astuple(self)[: len(CLASSES)])
+        return Tokens(*structs.astuple(self)[: len(CLASSES)])
 
     @property
     def key(self) -> tuple[str, str | None, str | None, bool]:

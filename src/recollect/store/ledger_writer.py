@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import astuple, replace
 
 from recollect.sources.source import is_present
 from recollect.store import catalog, database, ledger_rows
@@ -47,7 +45,7 @@ def to_values(
     return (
         number,
         file_id,
-        *astuple(row)[:_PLAIN],
+        *msgspec.structs.astuple(row)[:_PLAIN],
         numbers[row.model],
         numbers[row.branch],
         numbers[row.version],
@@ -79,7 +77,7 @@ def to_correction(
     if own == (counted.tokens, counted.cost, counted.time, counted.tools):
         return None
     tools = names.number(counted.tools)
-    figures = (*astuple(counted.tokens), counted.cost, counted.time, tools)
+    figures = (*msgspec.structs.astuple(counted.tokens), counted.cost, counted.time, tools)
     return ledger_rows.Correction._make((number, *figures))
 
 
@@ -96,7 +94,7 @@ class CountingRule(Protocol):
         """Return what a message cost, by the current prices."""
 
 
-class FileReading(Struct, frozen=True):
+class FileReading(msgspec.Struct, frozen=True):
     """What was read of a file, from byte `start` on."""
 
     path: str
@@ -114,7 +112,7 @@ class FileReading(Struct, frozen=True):
     naming: Sequence[catalog.Span] | None = None
 
 
-class FileChanges(Struct, frozen=True):
+class FileChanges(msgspec.Struct, frozen=True):
     """What happened to files that need not be read for it."""
 
     moved: Sequence[tuple[int, catalog.FileRow]] = ()
@@ -178,7 +176,7 @@ class LedgerWriter:
         """Write everything that needs no reading; `prices` is the fingerprint of the prices."""
         is_repriced = self._read_meta(catalog.PRICES_KEY) != prices
         is_fresh = not self._read_meta(database.CARRIED_KEY)
-        if not (any(astuple(changes)) or is_repriced or is_fresh):
+        if not (any(msgspec.structs.astuple(changes)) or is_repriced or is_fresh):
             return
         with database.transaction(self._connection):
             if is_fresh:
@@ -270,7 +268,7 @@ class LedgerWriter:
                 rows = [from_stored(each, remains.names) for each in remains.messages]
             except DamagedIndex:
                 continue
-            self._add_known(replace(remains.file, is_gone=True), rows)
+            self._add_known(msgspec.structs.replace(remains.file, is_gone=True), rows)
         self._update_totals()
         sessions = find_session_remains(directory, is_present)
         known = load_listings(self._connection)

@@ -19,17 +19,10 @@ from zlib import crc32
 
 import apsw
 import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
 
 from recollect.documents.session_listing import CallSummary, FileFigures, SessionListing
 from recollect.sources.source import Stamp
-from recollect.store import session_table
-from recollect.store.catalog import FileRow, Names, decode_path, load_files
-from recollect.store.data_directory import SCHEMA_VERSION
-from recollect.store.database import CARRIED_KEY, DAMAGED_NAME, find_predecessors
-from recollect.store.ledger_rows import StoredMessage, check_messages, select_of_file
-from recollect.store.schema import TABLE_NAMES, TABLES, DamagedIndex, load_checksums, read_meta
+from recollect.store import catalog, data_directory, database, ledger_rows, schema, session_table
 
 T = TypeVar("T")
 
@@ -42,7 +35,7 @@ def load_noted_listings(connection: apsw.Connection) -> dict[str, session_table.
     """Return the listings that were noted, by path."""
     found = {}
     for path, stamp, noted in _iter_notes(connection, "listing", _LISTING):
-        listing = None if noted is None else replace(noted, path=path)
+        listing = None if noted is None else msgspec.structs.replace(noted, path=path)
         found[path] = session_table.StoredListing(path, stamp, "", "", listing)
     return found
 
@@ -69,22 +62,22 @@ def _iter_notes(
     for path, size, mtime_ns, note, crc in connection.execute(query, (f"{name}/*",)):
         try:
             if crc32(note) == crc:
-                yield decode_path(path), (0, size, mtime_ns), decoder.decode(note)
+                yield catalog.decode_path(path), (0, size, mtime_ns), decoder.decode(note)
         except msgspec.MsgspecError:
             continue
 
 
 _NOTES_TABLE = "file_notes"
-_UNREADABLE = (apsw.Error, UnicodeDecodeError, DamagedIndex)
+_UNREADABLE = (apsw.Error, UnicodeDecodeError, schema.DamagedIndex)
 _DEFAULTS = {"INTEGER": "0", "TEXT": "''", "BLOB": "x''", "REAL": "0"}
 
 
-class Remains(Struct, frozen=True):
+class Remains(msgspec.Struct, frozen=True):
     """What an index knows of one deleted transcript."""
 
-    file: FileRow
-    messages: list[StoredMessage]
-    names: Names
+    file: catalog.FileRow
+    messages: list[ledger_rows.StoredMessage]
+    names: catalog.Names
     """The names that the messages refer to."""
 
 
@@ -140,18 +133,18 @@ def _iter_predecessors(directory: Path) -> Iterator[tuple[apsw.Connection, int]]
 
     Ends with one that has already carried over what those before it know.
     """
-    for path in find_predecessors(directory):
+    for path in database.find_predecessors(directory):
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
             try:
                 version = int(connection.execute("PRAGMA user_version").get)
-                if version < SCHEMA_VERSION:
+                if version < data_directory.SCHEMA_VERSION:
                     _show_as_current(connection)
-                has_carried = bool(read_meta(connection, CARRIED_KEY))
+                has_carried = bool(schema.read_meta(connection, database.CARRIED_KEY))
             except _UNREADABLE:
                 continue
-            if version <= SCHEMA_VERSION:
+            if version <= data_directory.SCHEMA_VERSION:
                 yield connection, version
-                if has_carried and path.name != DAMAGED_NAME:
+                if has_carried and path.name != database.DAMAGED_NAME:
                     return
 
 
@@ -159,8 +152,11 @@ def _iter_deleted(
     connection: apsw.Connection, version: int, exists: Callable[[str], bool]
 ) -> Iterator[Remains]:
     try:
-        names = Names(connection)
-        files = load_files(connection, is_trusted=version < SCHEMA_VERSION and load_checksums())
+        names = catalog.Names(connection)
+        files = catalog.load_files(
+            connection,
+            is_trusted=version < data_directory.SCHEMA_VERSION and schema.load_checksums(),
+        )
     except _UNREADABLE:
         return
     for path, (number, row) in files.items():
@@ -169,10 +165,10 @@ def _iter_deleted(
             yield Remains(row, messages, names)
 
 
-def _find_sound(connection: apsw.Connection, number: int) -> list[StoredMessage] | None:
+def _find_sound(connection: apsw.Connection, number: int) -> list[ledger_rows.StoredMessage] | None:
     try:
-        check_messages(connection, [number])
-        return select_of_file(connection, number)
+        ledger_rows.check_messages(connection, [number])
+        return ledger_rows.select_of_file(connection, number)
     except _UNREADABLE:
         return None
 
@@ -193,7 +189,7 @@ def _show_as_current(connection: apsw.Connection) -> None:
 def _find_columns() -> dict[str, dict[str, str]]:
     """The columns of each table and what a row has there that was written without them."""
     with closing(apsw.Connection(":memory:")) as connection:
-        connection.execute(TABLES)
+        connection.execute(schema.TABLES)
         return {
             table: {
                 name: _DEFAULTS[kind] if is_required else "NULL"
@@ -201,5 +197,5 @@ def _find_columns() -> dict[str, dict[str, str]]:
                     f"PRAGMA table_info({table})"
                 )
             }
-            for table in sorted(TABLE_NAMES)
+            for table in sorted(schema.TABLE_NAMES)
         }

@@ -13,18 +13,10 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 import msgspec
-from msgspec.structs import astuple
 
-from recollect.documents.session_listing import (
-    STORED_FIELDS,
-    CallSummary,
-    FileFigures,
-    SessionListing,
-)
+from recollect.documents import session_listing
 from recollect.sources.source import UNTRUSTED, Stamp
-from recollect.store.catalog import ODD, decode_path, encode_path, encode_paths
-from recollect.store.data_directory import LISTING_VERSION
-from recollect.store.schema import LISTINGS_KEY, load_checksums, read_meta, write_meta
+from recollect.store import catalog, data_directory, schema
 
 
 class StoredListing(NamedTuple):
@@ -36,7 +28,7 @@ class StoredListing(NamedTuple):
     """Hash of the titles in all files of the project."""
     title_file: str
     """The other file that the title is written in; empty for none."""
-    listing: SessionListing | None
+    listing: session_listing.SessionListing | None
 
 
 class StoredFigures(NamedTuple):
@@ -44,7 +36,7 @@ class StoredFigures(NamedTuple):
 
     path: str
     stamp: Stamp
-    figures: FileFigures
+    figures: session_listing.FileFigures
 
 
 class StoredCalls(NamedTuple):
@@ -52,23 +44,27 @@ class StoredCalls(NamedTuple):
 
     path: str
     stamp: Stamp
-    calls: list[CallSummary]
+    calls: list[session_listing.CallSummary]
 
 
-_PATH, _IS_SUBAGENT, _MODELS = map(STORED_FIELDS.index, ("path", "is_subagent", "models"))
+_PATH, _IS_SUBAGENT, _MODELS = map(
+    session_listing.STORED_FIELDS.index, ("path", "is_subagent", "models")
+)
 _AGENT_PREFIX: Final = "agent-"
 _COUNTED: Final = {
     "models": "all_models, models",
     "message_count": "all_messages, message_count",
-    **{name: f"{name}, NULL" for name in STORED_FIELDS[_MODELS + 2 :]},
+    **{name: f"{name}, NULL" for name in session_listing.STORED_FIELDS[_MODELS + 2 :]},
 }
 """What a field is if the whole file was counted, and if not."""
-_SUMMARY: Final = FileFigures.__struct_fields__.index("summary") - 1
+_SUMMARY: Final = session_listing.FileFigures.__struct_fields__.index("summary") - 1
 """Its index among the figures behind the models."""
 _COLUMNS: Final = {"id": "session_id"}
 """Columns that are not called like the field: `id` is the number of a row, as in other tables."""
 _LISTED: Final = [
-    _COLUMNS.get(name, name) for name in STORED_FIELDS[:_MODELS] if name not in ("path", "size")
+    _COLUMNS.get(name, name)
+    for name in session_listing.STORED_FIELDS[:_MODELS]
+    if name not in ("path", "size")
 ]
 _IS_COUNTED: Final = "counted_mtime_ns = mtime_ns AND counted_size = size AND counted_inode = inode"
 
@@ -81,7 +77,8 @@ def _select_field(name: str) -> str:
 
 _SELECT_LISTINGS: Final = (
     "SELECT inode, mtime_ns, titles_hash, title_file, "
-    f"{', '.join(map(_select_field, STORED_FIELDS))} FROM sessions WHERE titles_hash IS NOT NULL"
+    f"{', '.join(map(_select_field, session_listing.STORED_FIELDS))} "
+    "FROM sessions WHERE titles_hash IS NOT NULL"
 )
 _SELECT_FIGURES: Final = (
     "SELECT path, counted_inode, counted_size, counted_mtime_ns, all_models, turn_count, "
@@ -135,8 +132,8 @@ def load_listings(
     rows = _select(connection, _SELECT_LISTINGS, paths)
     for inode, mtime_ns, titles_hash, title_file, *values in rows:
         path = values[_PATH]
-        if path[:1] == ODD:
-            path = values[_PATH] = decode_path(path)
+        if path[:1] == catalog.ODD:
+            path = values[_PATH] = catalog.decode_path(path)
         stamp = (inode, values[_PATH + 1], UNTRUSTED if is_outdated else mtime_ns)
         listing = None
         if values[0] is not None:
@@ -144,9 +141,9 @@ def load_listings(
             values[_IS_SUBAGENT] = values[_IS_SUBAGENT] == 1
             if values[_IS_SUBAGENT] and values[0].startswith(_AGENT_PREFIX):
                 values.append(values[0].removeprefix(_AGENT_PREFIX))
-            listing = SessionListing(*values)
+            listing = session_listing.SessionListing(*values)
         if title_file:
-            title_file = decode_path(title_file)  # noqa: PLW2901 - few have one
+            title_file = catalog.decode_path(title_file)  # noqa: PLW2901 - few have one
         found[path] = StoredListing(path, stamp, titles_hash, title_file, listing)
     return found
 
@@ -158,11 +155,13 @@ def load_figures(
     is_outdated = _is_outdated(connection)
     found: dict[str, StoredFigures] = {}
     for name, inode, size, mtime_ns, models, *counts in _select(connection, _SELECT_FIGURES, paths):
-        path = decode_path(name)
+        path = catalog.decode_path(name)
         stamp = (inode, size, UNTRUSTED if is_outdated else mtime_ns)
         counts[_SUMMARY] = counts[_SUMMARY] or ""
         counts[-1] = _decode_starts(counts[-1]) if counts[-1] else ()
-        found[path] = StoredFigures(path, stamp, FileFigures(_decode_models(models), *counts))
+        found[path] = StoredFigures(
+            path, stamp, session_listing.FileFigures(_decode_models(models), *counts)
+        )
     return found
 
 
@@ -173,7 +172,7 @@ def load_calls(
     is_outdated = _is_outdated(connection)
     found = {
         number: StoredCalls(
-            decode_path(path), (inode, size, UNTRUSTED if is_outdated else mtime_ns), []
+            catalog.decode_path(path), (inode, size, UNTRUSTED if is_outdated else mtime_ns), []
         )
         for number, path, inode, size, mtime_ns in _select(connection, _SELECT_COUNTED, paths)
     }
@@ -183,7 +182,7 @@ def load_calls(
     values = () if paths is None else (_encode(list(found)).decode(),)
     # There may be tens of thousands: made without a step of Python for each, then cut up.
     rows: list[Any] = connection.execute(_SELECT_CALLS.format(condition), values).fetchall()
-    calls = list(starmap(CallSummary, rows))
+    calls = list(starmap(session_listing.CallSummary, rows))
     start = 0
     for session, count in connection.execute(_COUNT_CALLS.format(condition), values):
         found[session].calls.extend(calls[start : start + count])
@@ -199,13 +198,13 @@ def save_listings(connection: apsw.Connection, listings: Iterable[StoredListing]
 
 def save_figures(
     connection: apsw.Connection,
-    figures: Iterable[tuple[StoredFigures, Iterable[CallSummary]]],
+    figures: Iterable[tuple[StoredFigures, Iterable[session_listing.CallSummary]]],
 ) -> None:
     """Write figures and calls, in place of those of the same files; within a transaction too."""
     _forget_outdated(connection)
     for (path, stamp, found), calls in figures:
-        name = encode_path(path)
-        models, *counts = astuple(found)
+        name = catalog.encode_path(path)
+        models, *counts = msgspec.structs.astuple(found)
         counts[_SUMMARY] = counts[_SUMMARY] or None
         counts[-1] = msgspec.msgpack.encode(counts[-1])
         values = (name, *stamp, _encode(models).decode(), *counts)
@@ -214,7 +213,10 @@ def save_figures(
         connection.execute("DELETE FROM tool_calls WHERE session = ?", (session,))
         connection.executemany(
             "INSERT INTO tool_calls VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((session, number, *astuple(call)) for number, call in enumerate(calls)),
+            (
+                (session, number, *msgspec.structs.astuple(call))
+                for number, call in enumerate(calls)
+            ),
         )
 
 
@@ -225,7 +227,7 @@ def find_titles(
     query = "SELECT path, inode, size, mtime_ns, title FROM sessions WHERE titles_hash IS NOT NULL"
     is_outdated = _is_outdated(connection)
     return {
-        decode_path(path): ((inode, size, UNTRUSTED if is_outdated else mtime_ns), title)
+        catalog.decode_path(path): ((inode, size, UNTRUSTED if is_outdated else mtime_ns), title)
         for path, inode, size, mtime_ns, title in _select(connection, query, paths)
     }
 
@@ -233,19 +235,19 @@ def find_titles(
 def _select(
     connection: apsw.Connection, query: str, paths: Iterable[str] | None
 ) -> Iterable[tuple[Any, ...]]:
-    if not load_checksums():
+    if not schema.load_checksums():
         return ()
     if paths is None:
         return connection.execute(query)
-    return connection.execute(query + _AMONG, (encode_paths(paths),))
+    return connection.execute(query + _AMONG, (catalog.encode_paths(paths),))
 
 
 def _to_row(stored: StoredListing) -> tuple[object, ...]:
     path, stamp, titles_hash, title_file, listing = stored
-    head = (encode_path(path), *stamp, titles_hash, encode_path(title_file))
+    head = (catalog.encode_path(path), *stamp, titles_hash, catalog.encode_path(title_file))
     if listing is None:
         return (*head, *(None for _ in _LISTED), None, None)
-    values = astuple(listing)
+    values = msgspec.structs.astuple(listing)
     models = _encode(listing.models).decode()
     return (
         *head,
@@ -257,7 +259,7 @@ def _to_row(stored: StoredListing) -> tuple[object, ...]:
 
 
 def _is_outdated(connection: apsw.Connection) -> bool:
-    return read_meta(connection, LISTINGS_KEY) != LISTING_VERSION
+    return schema.read_meta(connection, schema.LISTINGS_KEY) != data_directory.LISTING_VERSION
 
 
 def _forget_outdated(connection: apsw.Connection) -> None:
@@ -265,4 +267,4 @@ def _forget_outdated(connection: apsw.Connection) -> None:
     if _is_outdated(connection):
         query = "UPDATE sessions SET mtime_ns = :time, counted_mtime_ns = :time"
         connection.execute(query, {"time": UNTRUSTED})
-        write_meta(connection, LISTINGS_KEY, LISTING_VERSION)
+        schema.write_meta(connection, schema.LISTINGS_KEY, data_directory.LISTING_VERSION)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
 import msgspec
-from msgspec import Struct
 
 from recollect.documents.kinds import TextKind
 from recollect.store.text_rows import SLOTS
@@ -18,7 +17,7 @@ Check = Callable[[int, int, int, int], bool]
 """Looks at a text itself, given file, position, length and number."""
 
 
-class Condition(Struct, frozen=True):
+class Condition(msgspec.Struct, frozen=True):
     """A part of a WHERE clause, with the values of its parameters in order.
 
     `{id}` stands for the number of the text, which has two names where it is found by words; SQLite

@@ -11,8 +11,6 @@ from typing import Any, Literal, NamedTuple
 
 import apsw
 import msgspec
-from msgspec import Struct
-from msgspec.structs import astuple
 
 from recollect.records.token_usage import CLASSES, Tokens
 from recollect.sources.source import Stamp
@@ -66,7 +64,7 @@ class Measures(Tokens, frozen=True, gc=False, kw_only=True):
     @property
     def tokens(self) -> Tokens:
         """The tokens alone."""
-        return Tokens(*astuple(self)[: len(CLASSES)])
+        return Tokens(*msgspec.structs.astuple(self)[: len(CLASSES)])
 
 
 class ClientSum(NamedTuple):
@@ -77,7 +75,7 @@ class ClientSum(NamedTuple):
     own_cost: int
 
 
-class LedgerEntry(Struct, frozen=True, gc=False):
+class LedgerEntry(msgspec.Struct, frozen=True, gc=False):
     """A message as recorded in one file, and whether it counts; times are in milliseconds."""
 
     number: int

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Struct
 
 from recollect.documents.session_listing import CallSummary, FileFigures
 from recollect.errors import UnreadableInput
@@ -48,7 +47,7 @@ def read_figures(
     return StoredFigures(transcript.file, stamp, figures), calls
 
 
-class _CountedFile(Struct, frozen=True, array_like=True):
+class _CountedFile(msgspec.Struct, frozen=True, array_like=True):
     """The figures of a file on the way from a worker."""
 
     stamp: Stamp

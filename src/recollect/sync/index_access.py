@@ -20,12 +20,8 @@ from msgspec import Struct
 
 from recollect.errors import UnreadableInput, UsageError
 from recollect.locations import Transcript, TranscriptKind, discover_root
-from recollect.sources.growth import FileState
-from recollect.sources.safe_files import open_file
-from recollect.sources.source import Stamp, is_present
-from recollect.store.catalog import FileRow, KnownFiles, load_known
-from recollect.store.database import Connection, ask, set_aside_if_damaged
-from recollect.store.schema import DamagedIndex
+from recollect.sources import growth, safe_files, source
+from recollect.store import catalog, database, schema
 
 if TYPE_CHECKING:
     from recollect.sync.sync_engine import OnProgress
@@ -39,7 +35,7 @@ class ReadTask(Struct, frozen=True):
 
     transcript: Transcript
     number: int | None = None
-    known: FileRow | None = None
+    known: catalog.FileRow | None = None
 
 
 class SyncPlan(Struct, frozen=True):
@@ -58,7 +54,7 @@ class SyncPlan(Struct, frozen=True):
 
 
 def find_changed(
-    transcripts: Iterable[Transcript], states: Mapping[str, Stamp]
+    transcripts: Iterable[Transcript], states: Mapping[str, source.Stamp]
 ) -> tuple[list[Transcript], list[str]]:
     """The transcripts that are not as `states` has them, and paths of known files without one."""
     left = dict(states)
@@ -68,14 +64,16 @@ def find_changed(
 
 def make_plan(
     transcripts: Iterable[Transcript],
-    known: Mapping[str, tuple[int, FileRow]],
+    known: Mapping[str, tuple[int, catalog.FileRow]],
     *,
     rebuild: bool = False,
 ) -> SyncPlan:
     """What has to be done to update `known` to `transcripts`; `rebuild` reads all of them again."""
     present = {transcript.file: transcript for transcript in transcripts}
     vanished = [
-        entry for path, entry in known.items() if path not in present and not is_present(path)
+        entry
+        for path, entry in known.items()
+        if path not in present and not source.is_present(path)
     ]
     moves = _find_moves(present, known, vanished)
     moved_numbers = {number for number, _ in moves.values()}
@@ -99,9 +97,9 @@ def make_plan(
     )
 
 
-def to_state(row: FileRow) -> FileState:
+def to_state(row: catalog.FileRow) -> growth.FileState:
     """Return the state of a file as the index has it."""
-    return FileState(
+    return growth.FileState(
         row.position,
         row.device,
         row.inode,
@@ -115,16 +113,16 @@ def to_state(row: FileRow) -> FileState:
 
 def _find_moves(
     present: Mapping[str, Transcript],
-    known: Mapping[str, tuple[int, FileRow]],
-    vanished: Iterable[tuple[int, FileRow]],
-) -> dict[str, tuple[int, FileRow]]:
+    known: Mapping[str, tuple[int, catalog.FileRow]],
+    vanished: Iterable[tuple[int, catalog.FileRow]],
+) -> dict[str, tuple[int, catalog.FileRow]]:
     """Return what is known of files that were moved, by the path where they are now."""
     sources = {
         (row.device, (row.inode, row.size, row.mtime_ns)): (number, row)
         for number, row in vanished
         if row.inode
     }
-    moves: dict[str, tuple[int, FileRow]] = {}
+    moves: dict[str, tuple[int, catalog.FileRow]] = {}
     for path, found in present.items():
         if sources and path not in known:
             state = (found.device, found.stamp)
@@ -188,7 +186,7 @@ def is_current(
 def ask_if_current(
     directory: Path,
     transcripts: Sequence[Transcript],
-    question: Callable[[Connection], T],
+    question: Callable[[database.Connection], T],
     *,
     prices: Path | None = None,
 ) -> tuple[T] | None:
@@ -199,20 +197,22 @@ def ask_if_current(
     fingerprint = find_price_fingerprint(prices)
     is_up_to_date = False
 
-    def answer(connection: Connection) -> tuple[T] | None:
+    def answer(connection: database.Connection) -> tuple[T] | None:
         nonlocal is_up_to_date
-        is_up_to_date = _matches_files(load_known(connection), transcripts, fingerprint)
+        is_up_to_date = _matches_files(catalog.load_known(connection), transcripts, fingerprint)
         return (question(connection),) if is_up_to_date else None
 
     try:
-        return ask(directory, answer)
-    except DamagedIndex:
+        return database.ask(directory, answer)
+    except schema.DamagedIndex:
         if is_up_to_date:
             raise
         return None
 
 
-def _matches_files(index: KnownFiles, transcripts: Iterable[Transcript], fingerprint: str) -> bool:
+def _matches_files(
+    index: catalog.KnownFiles, transcripts: Iterable[Transcript], fingerprint: str
+) -> bool:
     if index.prices != fingerprint:
         return False
     known, unread = index.stamps, index.problems
@@ -224,13 +224,13 @@ def _matches_files(index: KnownFiles, transcripts: Iterable[Transcript], fingerp
         is_settled = not was_unread if is_known else was_unread and not can_open(found)
         if not is_settled:
             return False
-    return all(map(is_present, known)) and all(map(is_present, unread))
+    return all(map(source.is_present, known)) and all(map(source.is_present, unread))
 
 
 def can_open(transcript: Transcript) -> bool:
     """Whether the file can be read now."""
     try:
-        open_file(transcript.path).close()
+        safe_files.open_file(transcript.path).close()
     except UnreadableInput:
         return False
     return True
@@ -239,7 +239,7 @@ def can_open(transcript: Transcript) -> bool:
 def ask_index(
     directory: Path,
     transcripts: Sequence[Transcript],
-    question: Callable[[Connection], T],
+    question: Callable[[database.Connection], T],
     *,
     prices: Path | None = None,
     watch: "OnProgress | None" = None,
@@ -256,14 +256,16 @@ def ask_index(
             from recollect.sync.sync_engine import sync  # only when something has to be read
 
             sync(directory, transcripts, prices=prices, watch=watch)
-            found = ask(directory, lambda connection: (question(connection),))
+            found = database.ask(directory, lambda connection: (question(connection),))
         if found is None:
-            raise DamagedIndex(f"The index in {directory} was written but cannot be read back.")
+            raise schema.DamagedIndex(
+                f"The index in {directory} was written but cannot be read back."
+            )
         return found[0]
 
     try:
         return try_once()
-    except DamagedIndex:
+    except schema.DamagedIndex:
         # Opening checks what most questions need; this one needed something else.
-        set_aside_if_damaged(directory)
+        database.set_aside_if_damaged(directory)
         return try_once()

@@ -19,8 +19,6 @@ from pathlib import PurePath
 from typing import Final, TypeVar
 
 import msgspec
-from msgspec import Raw
-from msgspec.structs import replace
 
 from recollect.pricing import BilledRequest, Prices
 from recollect.pricing.prices import CACHE_SIZE, Tariff, multiply_total
@@ -254,7 +252,7 @@ def _make_row(message_id: str, lines: Lines, costs: Costs) -> MessageRow:
     record, usage, model = lines.best, lines.usage, lines.model
     tokens = split_usage(usage)
     if tokens.web_searches > MAX_VALUE:
-        tokens = replace(tokens, web_searches=0)
+        tokens = msgspec.structs.replace(tokens, web_searches=0)
     terms = join_terms(usage.speed, usage.service_tier, usage.inference_geo)
     late_5m, late_1h = _find_late(usage)
     encoded = _encode_steps(usage)
@@ -292,7 +290,7 @@ def _make_row(message_id: str, lines: Lines, costs: Costs) -> MessageRow:
     )
     if row.client_cost is None or row.has_tokens:
         return row
-    return replace(row, cost=row.client_cost)
+    return msgspec.structs.replace(row, cost=row.client_cost)
 
 
 def max_known(one: int | None, other: int | None) -> int | None:
@@ -321,7 +319,9 @@ def _join_tools(names: set[str]) -> str:
 
 
 def _mend_counts(counted: T) -> T:
-    return replace(counted, **{name: _mend(getattr(counted, name)) for name in _COUNTS})
+    return msgspec.structs.replace(
+        counted, **{name: _mend(getattr(counted, name)) for name in _COUNTS}
+    )
 
 
 def _mend(count: int) -> int:
@@ -341,7 +341,9 @@ def _encode_steps(usage: Usage) -> bytes | None:
     if not steps or (len(steps) == 1 and steps[0].type == "message"):
         return None
     mended = tuple(map(_mend_counts, steps))
-    return msgspec.json.encode(replace(usage, iterations=mended, fallback_credit=Raw(b"null")))
+    return msgspec.json.encode(
+        msgspec.structs.replace(usage, iterations=mended, fallback_credit=msgspec.Raw(b"null"))
+    )
 
 
 _HEADS: Final = (4 * 1024, 64 * 1024)

@@ -9,18 +9,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.locations import Transcript
 from recollect.locations.claude_directories import PROJECTS_DIRECTORY, encode_id
 from recollect.sources.kept_parts import FileParts
 from recollect.sources.source import is_present
-from recollect.store.catalog import FileRow
-from recollect.store.data_directory import refuse_claude_directory
-from recollect.store.database import Connection
-from recollect.store.ledger_writer import FileChanges, FileReading, LedgerWriter, update_ledger
-from recollect.store.usage_queries import open_in_memory
+from recollect.store import catalog, data_directory, database, ledger_writer, usage_queries
 from recollect.sync.index_access import (
     ReadTask,
     SyncPlan,
@@ -108,10 +103,10 @@ def sync_and_keep(
 
 
 def _run(directory: Path, request: SyncRequest) -> SyncReport:
-    refuse_claude_directory(directory, _find_roots(request.transcripts))
+    data_directory.refuse_claude_directory(directory, _find_roots(request.transcripts))
     # An invalid price file is reported before anything is done.
     rule = _load_rule(request.prices, request.fingerprint)
-    return update_ledger(
+    return ledger_writer.update_ledger(
         directory,
         rule,
         lambda writer: _Sync(writer, request).run(),
@@ -128,13 +123,13 @@ def sync_in_memory(
     *,
     prices: Path | None = None,
     watch: OnProgress | None = None,
-) -> Connection:
+) -> database.Connection:
     """Return an index of `transcripts` that is in memory, for when none can be written."""
-    connection, fingerprint = open_in_memory(), find_price_fingerprint(prices)
+    connection, fingerprint = usage_queries.open_in_memory(), find_price_fingerprint(prices)
     tasks = make_plan(transcripts, {}).tasks
     total = sum(transcript.size for transcript in transcripts)
 
-    def read() -> Iterator[FileReading]:
+    def read() -> Iterator[ledger_writer.FileReading]:
         done = 0
         pairs = zip(tasks, make_jobs(tasks, prices, fingerprint), strict=True)
         for number, (task, job) in enumerate(pairs, start=1):
@@ -143,20 +138,20 @@ def sync_in_memory(
             if watch is not None:
                 watch(SyncProgress(number, len(tasks), done, total))
 
-    LedgerWriter(connection, _load_rule(prices, fingerprint)).write(read(), total + 1)
+    ledger_writer.LedgerWriter(connection, _load_rule(prices, fingerprint)).write(read(), total + 1)
     return connection
 
 
 def count_apart(
-    connection: Connection, files: Mapping[int, FileRow], prices: Path | None
-) -> Connection:
+    connection: database.Connection, files: Mapping[int, catalog.FileRow], prices: Path | None
+) -> database.Connection:
     """Return an index in memory that counts these files of another one as if there were no others.
 
     Which copy of a message counts, and with which figures, depends on all files that have one.
     """
-    alone = open_in_memory()
+    alone = usage_queries.open_in_memory()
     rule = _load_rule(prices, find_price_fingerprint(prices))
-    LedgerWriter(alone, rule).copy_files(connection, files)
+    ledger_writer.LedgerWriter(alone, rule).copy_files(connection, files)
     return alone
 
 
@@ -170,7 +165,7 @@ def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
 class _Sync:
     """One sync, while the index is locked."""
 
-    def __init__(self, writer: LedgerWriter, request: SyncRequest) -> None:
+    def __init__(self, writer: ledger_writer.LedgerWriter, request: SyncRequest) -> None:
         self._writer = writer
         self._request = request
         self._files_read = self._bytes_read = 0
@@ -182,7 +177,9 @@ class _Sync:
         if rebuild or not plan.is_empty:
             self._writer.check_daily(now=self._request.rebuild)
         moved = [move for task in plan.moved if (move := to_moved_row(task)) is not None]
-        changes = FileChanges(moved, plan.gone, plan.returned, self._find_solved(plan))
+        changes = ledger_writer.FileChanges(
+            moved, plan.gone, plan.returned, self._find_solved(plan)
+        )
         self._writer.settle(changes, self._request.fingerprint)
         with closing(self._iter_read(plan.tasks)) as readings:
             self._writer.write(readings, self._request.limits.commit_bytes)
@@ -211,7 +208,9 @@ class _Sync:
         unchanged.difference_update(task.transcript.file for task in plan.tasks)
         return [path for path in problems if path in unchanged or not is_present(path)]
 
-    def _iter_read(self, tasks: Sequence[ReadTask]) -> Generator[FileReading, None, None]:
+    def _iter_read(
+        self, tasks: Sequence[ReadTask]
+    ) -> Generator[ledger_writer.FileReading, None, None]:
         """Read what changed, reporting progress."""
         request, lock = self._request, self._writer.lock
         sizes = [count_bytes(task) for task in tasks]
@@ -220,7 +219,7 @@ class _Sync:
         }
         jobs = make_jobs(tasks, request.prices, request.fingerprint)
         if request.parts is not None:
-            jobs = [replace(job, keeps_parts=True) for job in jobs]
+            jobs = [structs.replace(job, keeps_parts=True) for job in jobs]
         inherited = [lock.descriptor] if lock else []
         done_files = done_bytes = 0
         with closing(iter_extracts(jobs, sizes, request.limits, inherited)) as extracts:
@@ -236,12 +235,12 @@ class _Sync:
                     request.watch(SyncProgress(done_files, len(tasks), done_bytes, sum(sizes)))
 
 
-def to_moved_row(task: ReadTask) -> tuple[int, FileRow] | None:
+def to_moved_row(task: ReadTask) -> tuple[int, catalog.FileRow] | None:
     """Return the number of a file that was moved, and what the index keeps of it now."""
     transcript, known = task.transcript, task.known
     if known is None or task.number is None:
         return None
-    row = replace(
+    row = structs.replace(
         known,
         path=transcript.file,
         project=transcript.project,
@@ -253,10 +252,10 @@ def to_moved_row(task: ReadTask) -> tuple[int, FileRow] | None:
     return task.number, row
 
 
-def to_reading(task: ReadTask, read: Extract) -> FileReading:
+def to_reading(task: ReadTask, read: Extract) -> ledger_writer.FileReading:
     """Return what the index needs to know of a file that was read."""
     is_read = read.problem is None and not read.is_gone
-    return FileReading(
+    return ledger_writer.FileReading(
         task.transcript.file,
         read.problem,
         _to_file_row(task, read) if is_read else None,
@@ -269,9 +268,9 @@ def to_reading(task: ReadTask, read: Extract) -> FileReading:
     )
 
 
-def _to_file_row(task: ReadTask, read: Extract) -> FileRow:
+def _to_file_row(task: ReadTask, read: Extract) -> catalog.FileRow:
     transcript = task.transcript
-    return FileRow(
+    return catalog.FileRow(
         path=transcript.file,
         project=transcript.project,
         kind=transcript.kind.value,

@@ -26,22 +26,9 @@ from recollect.reader.transcript_reader import TranscriptDecoder
 from recollect.records.conversation_records import Assistant
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Chain, Oversized, Record, Span
-from recollect.session.searchable_texts import (
-    ListFile,
-    SearchableText,
-    hash_name,
-    list_searchable_texts,
-    make_key,
-)
+from recollect.session import searchable_texts
 from recollect.session.times import parse_time
-from recollect.sources.growth import (
-    UNFINISHED,
-    FileState,
-    Growth,
-    find_growth,
-    look_at,
-    record_state,
-)
+from recollect.sources import growth
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 from recollect.store.text_rows import SecretRow, TextBatch, TextRow, TextState
@@ -65,7 +52,7 @@ _SECOND_NS: Final = 1_000_000_000
 # A racy file is not read again: that would be any large file that is being written. A line that was
 # exchanged for one of the same length, far from the end and within the same tick of the clock, is
 # missed until the file changes again.
-_CONTINUABLE: Final = (Growth.UNCHANGED, Growth.APPENDED, Growth.RACY)
+_CONTINUABLE: Final = (growth.Growth.UNCHANGED, growth.Growth.APPENDED, growth.Growth.RACY)
 _NO_LINK: Final = Chain()
 _OF_CALLS: Final = frozenset({TextKind.TOOL_INPUT, TextKind.TOOL_RESULT})
 
@@ -99,7 +86,7 @@ class RecordSink(Protocol):
     def add(self, record: Record) -> None:
         """Take the next record."""
 
-    def finish(self, state: FileState) -> bytes | None:
+    def finish(self, state: growth.FileState) -> bytes | None:
         """Return what was found in the file, which has this state, encoded; None for nothing."""
 
 
@@ -164,7 +151,7 @@ def read_tail(wanted: FileRange, prepare: Prepare) -> list[TextBatch]:
     """
     try:
         with open_file(wanted.path) as file:
-            seen = look_at(file)
+            seen = growth.look_at(file)
             size = seen.size
             known = _find_known(file, wanted, seen)
             start = _find_line(file, max(known[0].file.position, size - TAIL))
@@ -200,7 +187,7 @@ def _find_line(file: SourceFile, position: int) -> int:
 def _read(
     file: SourceFile, wanted: FileRange, prepare: Prepare, consumers: Sequence[TextPassConsumer]
 ) -> RangeResult:
-    seen = look_at(file)
+    seen = growth.look_at(file)
     known = _find_known(file, wanted, seen)
     start = known[0].file.position
     sinks = _open_sinks(wanted, start, seen.size, consumers)
@@ -212,10 +199,10 @@ def _read(
     file.seek(start)
     # A consumer needs the whole file at once.
     position, is_whole = reading.take(file, start, seen.size, WHOLE_BYTES if sinks else RANGE_BYTES)
-    state = record_state(file, seen, position)
+    state = growth.record_state(file, seen, position)
     results = {name: sink.finish(state) for name, sink in sinks.items()} if is_whole else {}
     if not is_whole:
-        state = replace(state, size=UNFINISHED)
+        state = replace(state, size=growth.UNFINISHED)
     batches = [
         TextBatch(
             "",
@@ -240,9 +227,11 @@ def _open_sinks(
     return {name: sink for name, sink in opened.items() if sink is not None}
 
 
-def _find_known(file: SourceFile, wanted: FileRange, seen: FileState) -> tuple[TextState, ...]:
+def _find_known(
+    file: SourceFile, wanted: FileRange, seen: growth.FileState
+) -> tuple[TextState, ...]:
     """Return what is known of a file and still valid: all of it, or nothing."""
-    if find_growth(file, wanted.known[0].file, seen) in _CONTINUABLE:
+    if growth.find_growth(file, wanted.known[0].file, seen) in _CONTINUABLE:
         return wanted.known
     return tuple(TextState() for _ in wanted.known)
 
@@ -306,13 +295,15 @@ class _Reading:
     def _take_list(self, file: SourceFile, size: int) -> None:
         """Read a whole list: it is rewritten with every change, and is as old as its file."""
         if Stage.CONVERSATION in self._stages and size <= MAX_BYTES:
-            self.moments[Stage.CONVERSATION] = look_at(file).mtime_ns // _SECOND_NS
+            self.moments[Stage.CONVERSATION] = growth.look_at(file).mtime_ns // _SECOND_NS
             file.seek(0)
             span, data = Span(self._path, 0, size), file.read(size)
             # A list is one value over several lines.
             noted = self._noter.examine([data.replace(b"\n", b" ")]).get(0)
             masked = self._note(noted, data, span, Stage.CONVERSATION)
-            self._add(ListFile(span=span, raw=Raw(masked)), span, Stage.CONVERSATION)
+            self._add(
+                searchable_texts.ListFile(span=span, raw=Raw(masked)), span, Stage.CONVERSATION
+            )
 
     def _take_block(self, block: LineBlock) -> None:
         data, stages = block.data, self._stages
@@ -365,7 +356,9 @@ class _Reading:
         link = record if isinstance(record, Chain) else _NO_LINK
         is_subagent = self._is_subagent or link.is_sidechain
         model = record.message.model if isinstance(record, Assistant) and record.message else None
-        for number, document in enumerate(list_searchable_texts(record, is_subagent=is_subagent)):
+        for number, document in enumerate(
+            searchable_texts.list_searchable_texts(record, is_subagent=is_subagent)
+        ):
             if not document.text:
                 continue
             self.rows[stage].append(
@@ -382,7 +375,7 @@ class _Reading:
                     is_error=document.is_error,
                     is_subagent=is_subagent,
                     is_copy=link.forked_from is not None,
-                    key=make_key(document, timestamp),
+                    key=searchable_texts.make_key(document, timestamp),
                     call=_hash_call(document),
                     text=self._prepare(document.text),
                 )
@@ -395,7 +388,7 @@ def _find_stage(data: bytes, start: int, end: int) -> Stage:
     return Stage.TOOLS if has_tool else Stage.CONVERSATION
 
 
-def _hash_call(document: SearchableText) -> int | None:
+def _hash_call(document: searchable_texts.SearchableText) -> int | None:
     if document.part in _OF_CALLS:
-        return hash_name(document.owner)
-    return hash_name(document.text.strip()) if document.is_input else None
+        return searchable_texts.hash_name(document.owner)
+    return searchable_texts.hash_name(document.text.strip()) if document.is_input else None

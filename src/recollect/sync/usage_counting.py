@@ -21,29 +21,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
 
 from recollect.errors import UnreadableInput
 from recollect.locations.claude_directories import TRANSCRIPT_SUFFIX
 from recollect.pricing import Prices
-from recollect.reader.line_blocks import seek_line_start
-from recollect.reader.marked_lines import NAMING_MARKS, find_marked_lines
-from recollect.reader.usage_reader import read_usage_of
+from recollect.reader import line_blocks, marked_lines, usage_reader
 from recollect.records.conversation_records import AssistantUsage
 from recollect.records.token_usage import Tokens, is_unique
 from recollect.redact import mask_name
-from recollect.sources.growth import (
-    FileState,
-    Growth,
-    find_growth,
-    look_at,
-    read_before,
-    record_state,
-)
-from recollect.sources.kept_parts import FileParts, read_parts
-from recollect.sources.safe_files import open_file
-from recollect.sources.source import SourceFile, is_present
+from recollect.sources import growth, kept_parts, safe_files, source
 from recollect.store.ledger_rows import Copy, Counted, MessageRow
 from recollect.sync.message_lines import Costs, find_first_time, gather_rows, max_known
 
@@ -136,7 +122,7 @@ def merge_pair(one: MessageRow, other: MessageRow, costs: Costs) -> MessageRow:
     """Two rows of one message in one file as one; `one` is of the earlier lines."""
     larger = other if rank(other) > rank(one) else one
     time = _earliest((one.time, other.time))
-    merged = replace(
+    merged = msgspec.structs.replace(
         larger,
         position=min(one.position, other.position),
         time=time,
@@ -145,7 +131,7 @@ def merge_pair(one: MessageRow, other: MessageRow, costs: Costs) -> MessageRow:
     )
     if (time, merged.client_cost) == (larger.time, larger.client_cost):
         return merged
-    return replace(merged, cost=find_cost(merged, time, costs))
+    return msgspec.structs.replace(merged, cost=find_cost(merged, time, costs))
 
 
 def rank(row: MessageRow) -> tuple[int, int, bool]:
@@ -168,7 +154,9 @@ def find_cost(
 def find_tokens(row: MessageRow, *, is_largest: bool = False) -> Tokens:
     """The tokens of a row; with the cache writes that its total denies if it is the largest."""
     if is_largest and (row.late_5m or row.late_1h):
-        return replace(row.tokens, cache_write_5m=row.late_5m, cache_write_1h=row.late_1h)
+        return msgspec.structs.replace(
+            row.tokens, cache_write_5m=row.late_5m, cache_write_1h=row.late_1h
+        )
     return row.tokens
 
 
@@ -261,7 +249,7 @@ MAX_NAMING_LINES = 1000
 """With more than that, a list searches the file for them."""
 
 
-class _Meta(Struct, rename="camel"):
+class _Meta(msgspec.Struct, rename="camel"):
     # Not `session.subagents`: loading all that comes with it takes longer than a small sync.
     agent_type: str | None = None
 
@@ -273,18 +261,18 @@ def find_agent_type(transcript: str) -> str | None:
     """Return the type of the subagent with this transcript; None if no file says it."""
     path = f"{transcript.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"
     try:
-        with open_file(path) as file:
+        with safe_files.open_file(path) as file:
             name = _decode(file.read(_MAX_VALUE) or b"").agent_type
     except (UnreadableInput, OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     return mask_name(name) if name else None
 
 
-class Job(Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True):
     """A file to read: from `known.position` on if it was appended to, else whole."""
 
     path: str
-    known: FileState = FileState()
+    known: growth.FileState = growth.FileState()
     prices: str | None = None
     """The user's own price file."""
     wants_session: bool = False
@@ -299,12 +287,12 @@ class Job(Struct, frozen=True):
     """Whether its ends and the lines that name the session are returned too."""
 
 
-class Extract(Struct, frozen=True, array_like=True):
+class Extract(msgspec.Struct, frozen=True, array_like=True):
     """What was read: the rows from byte `start` on, and where to go on."""
 
     path: str
     start: int = 0
-    state: FileState = FileState()
+    state: growth.FileState = growth.FileState()
     session_id: str | None = None
     agent_type: str | None = None
     began: int | None = None
@@ -314,20 +302,22 @@ class Extract(Struct, frozen=True, array_like=True):
     """Whether the file no longer existed, which is not an error."""
     naming: list[tuple[int, int]] | None = None
     """Offset and length of the lines from `start` on that may name the session; None if many."""
-    parts: FileParts | None = None
+    parts: kept_parts.FileParts | None = None
     """What a list reads of the file, if the job asks for it."""
 
 
 def extract_many(jobs: Sequence[Job]) -> bytes:
     """Return the rows of the files of `jobs`, encoded: cheaper to transfer than objects."""
     # Paths are left out: they may not be UTF-8, and the caller knows them.
-    return msgspec.msgpack.encode([replace(extract(job), path="") for job in jobs])
+    return msgspec.msgpack.encode([msgspec.structs.replace(extract(job), path="") for job in jobs])
 
 
 def decode_extracts(data: bytes, jobs: Iterable[Job]) -> list[Extract]:
     """The result of `extract_many` for the same jobs."""
     found = msgspec.msgpack.decode(data, type=list[Extract])
-    return [replace(read, path=job.path) for job, read in zip(jobs, found, strict=True)]
+    return [
+        msgspec.structs.replace(read, path=job.path) for job, read in zip(jobs, found, strict=True)
+    ]
 
 
 def extract(job: Job) -> Extract:
@@ -335,23 +325,23 @@ def extract(job: Job) -> Extract:
     try:
         return _read(job)
     except (UnreadableInput, OSError) as error:
-        if not is_present(job.path):
+        if not source.is_present(job.path):
             return Extract(job.path, is_gone=True)
         return Extract(job.path, problem=str(error))
 
 
 def _read(job: Job) -> Extract:
-    with open_file(job.path) as file:
+    with safe_files.open_file(job.path) as file:
         return _read_open(file, job)
 
 
-def _read_open(file: SourceFile, job: Job) -> Extract:
-    seen = look_at(file)
+def _read_open(file: source.SourceFile, job: Job) -> Extract:
+    seen = growth.look_at(file)
     began = find_first_time(file, seen.size)
     start = job.known.position
-    if start and find_growth(file, job.known, seen) is not Growth.APPENDED:
+    if start and growth.find_growth(file, job.known, seen) is not growth.Growth.APPENDED:
         start = 0
-    read = partial(read_usage_of, file, job.path, stop=seen.size, completes_last=True)
+    read = partial(usage_reader.read_usage_of, file, job.path, stop=seen.size, completes_last=True)
     position = _find_last_line(file, seen.size)
     if position < seen.size and next(read(position), None) is not None:
         # The last line counts, but is not ended: with what follows it may say something else.
@@ -362,13 +352,15 @@ def _read_open(file: SourceFile, job: Job) -> Extract:
     return Extract(
         path=job.path,
         start=start,
-        state=record_state(file, seen, position),
+        state=growth.record_state(file, seen, position),
         session_id=_find_session(read(0)) if job.wants_session else None,
         agent_type=find_agent_type(job.path) if job.is_subagent else None,
         began=began,
         rows=rows,
         naming=naming.spans if len(naming.spans) <= MAX_NAMING_LINES else None,
-        parts=read_parts(file, naming.spans[:MAX_NAMING_LINES]) if job.keeps_parts else None,
+        parts=kept_parts.read_parts(file, naming.spans[:MAX_NAMING_LINES])
+        if job.keeps_parts
+        else None,
     )
 
 
@@ -380,14 +372,18 @@ class _NamingLines:
 
     def find(self, offset: int, data: bytes, lines: range) -> None:
         """Look through whole lines; `data` is at `offset` in the file."""
-        for start, end in find_marked_lines(data, lines, NAMING_MARKS):
+        for start, end in marked_lines.find_marked_lines(data, lines, marked_lines.NAMING_MARKS):
             self.spans.append((offset + start, end - start))
 
 
-def _find_last_line(file: SourceFile, size: int) -> int:
+def _find_last_line(file: source.SourceFile, size: int) -> int:
     """Where the last line begins if it has no line end; otherwise, where the file ends."""
     # Nearly always it has one, which is quicker to find out than where a line begins.
-    return size if read_before(file, size).endswith(b"\n") else seek_line_start(file, size)
+    return (
+        size
+        if growth.read_before(file, size).endswith(b"\n")
+        else line_blocks.seek_line_start(file, size)
+    )
 
 
 def _find_session(records: Iterator[AssistantUsage]) -> str | None:

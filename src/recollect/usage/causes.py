@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec import Struct, structs
 
 from recollect.pricing import Prices
 from recollect.pricing.prices import BilledRequest
@@ -73,7 +72,7 @@ class _Purse:
     """Tokens and cost of a message by class, as far as they have no cause yet."""
 
     def __init__(self, measures: Measures, costs: list[int]) -> None:
-        self.tokens = dict(zip(CLASSES, astuple(measures.tokens), strict=True))
+        self.tokens = dict(zip(CLASSES, structs.astuple(measures.tokens), strict=True))
         self._costs = dict(zip(CLASSES, costs, strict=True))
         self._cost = measures.cost or 0
         self.parts: defaultdict[Cause, CausePart] = defaultdict(CausePart)
@@ -164,7 +163,7 @@ def split_cost(entry: LedgerEntry, prices: Prices) -> list[int]:
     if cost is None or not cost.total:
         return nothing
     # Factors of a message, such as that of a fast mode, are the same for all classes.
-    return [measures.cost * part // cost.total for part in astuple(cost)]
+    return [measures.cost * part // cost.total for part in structs.astuple(cost)]
 
 
 class CauseTotals(Struct, frozen=True, kw_only=True):

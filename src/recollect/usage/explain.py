@@ -11,8 +11,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from msgspec import Struct
-from msgspec.structs import astuple, replace
+from msgspec import Struct, structs
 
 from recollect.errors import UnreadableInput
 from recollect.locations.transcript_files import TranscriptKind
@@ -23,10 +22,8 @@ from recollect.records.conversation_records import SYNTHETIC_MODEL, RelayedUsage
 from recollect.records.token_usage import Usage
 from recollect.store.usage_queries import LedgerEntry, Measures
 from recollect.sync import LineKey, Traits, find_key, group_copies, to_micro, to_milliseconds
-from recollect.usage.ledger_access import UsageLedger
-from recollect.usage.scopes import ExplainScope, ScopeKind, find_client_cost, find_scope
+from recollect.usage import ledger_access, scopes, zones
 from recollect.usage.totals import MICRO, ClientCost, Totals, add_up
-from recollect.usage.zones import Zone
 
 
 class FileLine(Struct, frozen=True):
@@ -58,7 +55,7 @@ def iter_file_lines(path: Path) -> Iterator[FileLine]:
         yield FileLine(
             offset=offset,
             key=find_key(record, message),
-            measures=Measures(*astuple(split_usage(message.usage or Usage())), time=time),
+            measures=Measures(*structs.astuple(split_usage(message.usage or Usage())), time=time),
             client_cost=to_micro(record.cost_usd),
             agent_id=record.agent_id if record.is_relayed else None,
             is_unfinished=isinstance(message, RelayedUsage) and message.stop_reason is None,
@@ -127,7 +124,7 @@ class Line(Struct, frozen=True, kw_only=True):
 class Explanation(Struct, frozen=True, kw_only=True):
     """All lines that contribute to a figure, or might seem to."""
 
-    kind: ScopeKind
+    kind: scopes.ScopeKind
     name: str
     timezone: str
     lines: tuple[Line, ...]
@@ -147,10 +144,15 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
 
 def explain(
-    ledger: UsageLedger, target: str, zone: Zone, today: date, *, track: Track = iter
+    ledger: ledger_access.UsageLedger,
+    target: str,
+    zone: zones.Zone,
+    today: date,
+    *,
+    track: Track = iter,
 ) -> Explanation:
     """Explain the usage of a message, a session, a subagent or a day."""
-    scope = find_scope(ledger, target, zone, today)
+    scope = scopes.find_scope(ledger, target, zone, today)
     explainer = _Explainer(ledger, scope)
     lines = [
         line for file_id in track(explainer.list_files()) for line in explainer.explain(file_id)
@@ -171,7 +173,7 @@ def explain(
 class _Explainer:
     """Explains the files of one scope."""
 
-    def __init__(self, ledger: UsageLedger, scope: ExplainScope) -> None:
+    def __init__(self, ledger: ledger_access.UsageLedger, scope: scopes.ExplainScope) -> None:
         self._scope = scope
         self._paths = {number: row.path for number, row in ledger.queries.files.values()}
         self._copies = {
@@ -186,7 +188,7 @@ class _Explainer:
 
     def list_files(self) -> list[int]:
         """Return the files to explain, sorted by path."""
-        if self._scope.kind in (ScopeKind.SESSION, ScopeKind.SUBAGENT):
+        if self._scope.kind in (scopes.ScopeKind.SESSION, scopes.ScopeKind.SUBAGENT):
             return sorted(self._scope.file_ids, key=self._paths.__getitem__)
         return sorted(self._entries, key=self._paths.__getitem__)
 
@@ -208,7 +210,7 @@ class _Explainer:
         if self._scope.contains(entry):
             return True
         # A copy written on another day belongs to the day on which its message counts.
-        if self._scope.kind is not ScopeKind.DAY or entry.is_counted:
+        if self._scope.kind is not scopes.ScopeKind.DAY or entry.is_counted:
             return False
         owner = self._find_owner(entry)
         return owner is not None and self._scope.contains(owner)
@@ -227,7 +229,7 @@ class _Explainer:
             return []
 
     def _shows_synthetic(self, line: FileLine) -> bool:
-        is_message = self._scope.kind is ScopeKind.MESSAGE
+        is_message = self._scope.kind is scopes.ScopeKind.MESSAGE
         return not is_message and self._scope.contains_time(line.measures.time)
 
     def _make_synthetic_line(self, file_id: int, line: FileLine) -> Line:
@@ -260,7 +262,7 @@ class _Explainer:
         yield whole
         for line in lines:
             if line.offset != entry.position:
-                yield replace(
+                yield structs.replace(
                     whole,
                     status=Status.REPEAT,
                     offset=line.offset,
@@ -339,11 +341,11 @@ def _iter_relayed_notes(lines: Sequence[FileLine]) -> Iterator[str]:
 def _is_client_priced(measures: Measures, client_cost: int | None) -> bool:
     """Whether there are no token counts, so that the cost is the one that the client wrote."""
     is_same = client_cost is not None and measures.cost == client_cost
-    return is_same and not any(astuple(measures.tokens))
+    return is_same and not any(structs.astuple(measures.tokens))
 
 
 def _to_totals(line: Line) -> Totals:
-    cost, tokens = line.measures.cost, astuple(line.measures.tokens)
+    cost, tokens = line.measures.cost, structs.astuple(line.measures.tokens)
     return Totals(
         *tokens,
         messages=1,
@@ -366,12 +368,14 @@ def _sum_client_costs(counted: Iterable[Line]) -> ClientCost | None:
     )
 
 
-def _find_client_cost(ledger: UsageLedger, scope: ExplainScope) -> ClientCost | None:
+def _find_client_cost(
+    ledger: ledger_access.UsageLedger, scope: scopes.ExplainScope
+) -> ClientCost | None:
     """Return the cost that Claude Code reported for a session whose transcript still exists."""
-    if scope.kind is not ScopeKind.SESSION:
+    if scope.kind is not scopes.ScopeKind.SESSION:
         return None
     rows = (ledger.files[number] for number in sorted(scope.file_ids))
     for row in rows:
         if row.kind == TranscriptKind.SESSION.value and not row.is_gone:
-            return find_client_cost(Path(row.path))
+            return scopes.find_client_cost(Path(row.path))
     return None

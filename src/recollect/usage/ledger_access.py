@@ -16,17 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.usage_groups import Group
 from recollect.errors import IndexFailure
-from recollect.locations import Transcript
-from recollect.locations.claude_directories import (
-    PROJECTS_DIRECTORY,
-    encode_project_path,
-    encode_without_limit,
-)
+from recollect.locations import Transcript, claude_directories
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.sources.source import Stamp, find_stamp
 from recollect.store import FileRow, NewerIndex
@@ -73,7 +67,7 @@ def find_project_paths(
 
 
 def _encode(cwd: str) -> tuple[str, str]:
-    return encode_project_path(cwd), encode_without_limit(cwd)
+    return claude_directories.encode_project_path(cwd), claude_directories.encode_without_limit(cwd)
 
 
 def _most_used(keyed: Iterable[tuple[int | str, DirectoryUse]]) -> dict[int | str, str]:
@@ -109,7 +103,7 @@ class UsageLedger:
         self.prices = prices
         """The user's own price file, if one is used."""
         self._prefixes = tuple(
-            f"{path}{os.sep}{PROJECTS_DIRECTORY}{os.sep}"
+            f"{path}{os.sep}{claude_directories.PROJECTS_DIRECTORY}{os.sep}"
             for root in self.roots
             for path in {os.fspath(root.absolute()), os.path.realpath(root)}
         )
@@ -322,8 +316,9 @@ def add_titles(
     by_session: dict[str | None, str] = {
         ids[path]: title for path, title in titles.items() if path in ids and title
     }
-    return replace(
-        report, rows=tuple(replace(row, title=by_session.get(row.key)) for row in report.rows)
+    return structs.replace(
+        report,
+        rows=tuple(structs.replace(row, title=by_session.get(row.key)) for row in report.rows),
     )
 
 

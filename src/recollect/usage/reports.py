@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable
 from datetime import date
 from enum import StrEnum
 
-from msgspec import UNSET, Struct, UnsetType
-from msgspec.structs import replace
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from recollect.documents.usage_groups import Group
 from recollect.usage.totals import (
@@ -197,14 +196,14 @@ def _describe(
 ) -> ReportRow:
     moments = [row.moment for row in members if row.moment is not None]
     if group is Group.BLOCK and moments:
-        return replace(line, block=find_block(blocks, moments[0]))
+        return structs.replace(line, block=find_block(blocks, moments[0]))
     if group is not Group.SESSION:
         return line
     # The session's own transcript comes first: those of subagents may be in other projects.
     files = sorted(
         (row.file for row in members if row.file), key=lambda file: (file.is_subagent, file.path)
     )
-    return replace(
+    return structs.replace(
         line,
         project=files[0].project_path if files else None,
         first=min(moments, default=None),

@@ -18,24 +18,18 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
 from recollect.library.listings import locate_session
-from recollect.locations.place_names import read_place
-from recollect.locations.references import MIN_PREFIX_LENGTH, locate_file, looks_like_file
-from recollect.locations.transcript_files import TranscriptKind
+from recollect.locations import place_names, references, transcript_files
 from recollect.reader.line_blocks import iter_blocks
 from recollect.records.decoding import decode_record
 from recollect.records.state import CostState
 from recollect.session.times import find_day
 from recollect.sources.safe_files import open_file
 from recollect.store.usage_queries import ClientSum, LedgerEntry
-from recollect.usage.ledger_access import UsageLedger, find_file_project_paths
-from recollect.usage.reports import ReportRow, UsageReport
-from recollect.usage.totals import MICRO, ClientCost
-from recollect.usage.zones import Zone
+from recollect.usage import ledger_access, reports, totals, zones
 
 _DAY_MS = 86_400_000
 
@@ -54,7 +48,7 @@ class ExplainScope(Struct, frozen=True, kw_only=True):
 
     kind: ScopeKind
     name: str
-    zone: Zone
+    zone: zones.Zone
     entries: tuple[LedgerEntry, ...]
     """The entries in scope, and all other entries of the same messages."""
     file_ids: frozenset[int] = frozenset()
@@ -72,13 +66,15 @@ class ExplainScope(Struct, frozen=True, kw_only=True):
         return time is not None and self.zone.find_day(time // 1000) == self.day
 
 
-def find_scope(ledger: UsageLedger, target: str, zone: Zone, today: date) -> ExplainScope:
+def find_scope(
+    ledger: ledger_access.UsageLedger, target: str, zone: zones.Zone, today: date
+) -> ExplainScope:
     """Resolve `target`; raises `NothingFound` or `AmbiguousSession` unless it is exactly one.
 
     The name of a place in a session stands for the session.
     """
     problem: NothingFound | None = None
-    for name in dict.fromkeys(place.session for place in read_place(target)):
+    for name in dict.fromkeys(place.session for place in place_names.read_place(target)):
         try:
             return _find_scope(ledger, name, zone, today)
         except AmbiguousSession:
@@ -88,7 +84,9 @@ def find_scope(ledger: UsageLedger, target: str, zone: Zone, today: date) -> Exp
     raise problem or NothingFound(target)
 
 
-def _find_scope(ledger: UsageLedger, target: str, zone: Zone, today: date) -> ExplainScope:
+def _find_scope(
+    ledger: ledger_access.UsageLedger, target: str, zone: zones.Zone, today: date
+) -> ExplainScope:
     entries = ledger.queries.select_of_message(target)
     if any(entry.file_id in ledger.files for entry in entries):
         return ExplainScope(
@@ -110,11 +108,11 @@ def _find_scope(ledger: UsageLedger, target: str, zone: Zone, today: date) -> Ex
     return _find_by_library(ledger, target, zone)
 
 
-def _find_session(ledger: UsageLedger, target: str) -> str | None:
+def _find_session(ledger: ledger_access.UsageLedger, target: str) -> str | None:
     ids = {row.session_id for row in ledger.files.values() if row.session_id}
     if target in ids:
         return target
-    if len(target) < MIN_PREFIX_LENGTH:
+    if len(target) < references.MIN_PREFIX_LENGTH:
         return None
     found = sorted(name for name in ids if name.startswith(target))
     if len(found) > 1:
@@ -122,8 +120,8 @@ def _find_session(ledger: UsageLedger, target: str) -> str | None:
     return found[0] if found else None
 
 
-def _list_candidates(ledger: UsageLedger, ids: Iterable[str]) -> list[Candidate]:
-    project_paths = find_file_project_paths(ledger)
+def _list_candidates(ledger: ledger_access.UsageLedger, ids: Iterable[str]) -> list[Candidate]:
+    project_paths = ledger_access.find_file_project_paths(ledger)
     directories: dict[str, str] = {}
     modified: dict[str, int] = {}
     for number, row in ledger.files.items():
@@ -136,20 +134,26 @@ def _is_agent(agent_id: str | None, target: str) -> bool:
     return agent_id is not None and target in (agent_id, f"agent-{agent_id}")
 
 
-def _make_session(ledger: UsageLedger, session_id: str, zone: Zone) -> ExplainScope:
+def _make_session(
+    ledger: ledger_access.UsageLedger, session_id: str, zone: zones.Zone
+) -> ExplainScope:
     files = [number for number, row in ledger.files.items() if row.session_id == session_id]
     return _make_of_files(ledger, ScopeKind.SESSION, session_id, files, zone)
 
 
 def _make_of_files(
-    ledger: UsageLedger, kind: ScopeKind, name: str, file_ids: Iterable[int], zone: Zone
+    ledger: ledger_access.UsageLedger,
+    kind: ScopeKind,
+    name: str,
+    file_ids: Iterable[int],
+    zone: zones.Zone,
 ) -> ExplainScope:
     wanted = frozenset(file_ids)
     entries = ledger.queries.select_of_files(wanted)
     return ExplainScope(kind=kind, name=name, zone=zone, entries=tuple(entries), file_ids=wanted)
 
 
-def _make_day(ledger: UsageLedger, day: date, zone: Zone) -> ExplainScope:
+def _make_day(ledger: ledger_access.UsageLedger, day: date, zone: zones.Zone) -> ExplainScope:
     # No time zone is a whole day away from UTC, so one more day on either side is enough.
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp() * 1000
     entries = ledger.queries.select_in_time(int(noon) - 2 * _DAY_MS, int(noon) + 2 * _DAY_MS)
@@ -163,10 +167,12 @@ def _make_day(ledger: UsageLedger, day: date, zone: Zone) -> ExplainScope:
     )
 
 
-def _find_by_library(ledger: UsageLedger, target: str, zone: Zone) -> ExplainScope:
+def _find_by_library(
+    ledger: ledger_access.UsageLedger, target: str, zone: zones.Zone
+) -> ExplainScope:
     try:
-        if looks_like_file(target):
-            transcript = locate_file(Path(target))
+        if references.looks_like_file(target):
+            transcript = references.locate_file(Path(target))
         else:
             transcript = locate_session(target, root=ledger.roots)
     except AmbiguousSession:
@@ -183,18 +189,18 @@ def _find_by_library(ledger: UsageLedger, target: str, zone: Zone) -> ExplainSco
             "Pass its directory with --claude-dir."
         )
     row = ledger.files[number]
-    if row.kind == TranscriptKind.SESSION.value and row.session_id:
+    if row.kind == transcript_files.TranscriptKind.SESSION.value and row.session_id:
         return _make_session(ledger, row.session_id, zone)
     return _make_of_files(ledger, ScopeKind.SUBAGENT, row.agent_id or row.path, [number], zone)
 
 
 _MARKER = b'"cost-state"'
 
-Track = Callable[[Sequence[ReportRow]], Iterable[ReportRow]]
+Track = Callable[[Sequence[reports.ReportRow]], Iterable[reports.ReportRow]]
 """Wrapper around the rows that shows progress, as `rich.progress.track` does."""
 
 
-def find_client_cost(path: Path) -> ClientCost | None:
+def find_client_cost(path: Path) -> totals.ClientCost | None:
     """Return the last reported cost in a transcript; None if there is none or it is unreadable."""
     try:
         records = [decode_record(line) for line in _iter_marked_lines(path)]
@@ -202,8 +208,8 @@ def find_client_cost(path: Path) -> ClientCost | None:
         return None
     for record in reversed(records):
         if isinstance(record, CostState) and record.total_cost_usd is not None:
-            cost = round(record.total_cost_usd * MICRO)
-            return ClientCost(cost, bool(record.has_unknown_model_cost))
+            cost = round(record.total_cost_usd * totals.MICRO)
+            return totals.ClientCost(cost, bool(record.has_unknown_model_cost))
     return None
 
 
@@ -215,33 +221,35 @@ def _iter_marked_lines(path: Path) -> Iterator[bytes]:
                 yield from (line for line in block.data.split(b"\n") if _MARKER in line)
 
 
-def add_client_costs(report: UsageReport, ledger: UsageLedger, track: Track = iter) -> UsageReport:
+def add_client_costs(
+    report: reports.UsageReport, ledger: ledger_access.UsageLedger, track: Track = iter
+) -> reports.UsageReport:
     """Return a report by session with the costs that Claude Code reported, where it did."""
     paths = {
         row.session_id: row.path
         for row in ledger.files.values()
-        if row.kind == TranscriptKind.SESSION.value and not row.is_gone
+        if row.kind == transcript_files.TranscriptKind.SESSION.value and not row.is_gone
     }
     sums = _sum_client_costs(ledger)
     rows = tuple(
-        replace(row, client=_read_cost(paths.get(row.key or "")) or sums.get(row.key or ""))
+        structs.replace(row, client=_read_cost(paths.get(row.key or "")) or sums.get(row.key or ""))
         for row in track(report.rows)
     )
-    return replace(report, rows=rows)
+    return structs.replace(report, rows=rows)
 
 
-def _read_cost(path: str | None) -> ClientCost | None:
+def _read_cost(path: str | None) -> totals.ClientCost | None:
     return None if path is None else find_client_cost(Path(path))
 
 
-def _sum_client_costs(ledger: UsageLedger) -> Mapping[str, ClientCost]:
+def _sum_client_costs(ledger: ledger_access.UsageLedger) -> Mapping[str, totals.ClientCost]:
     """Return the costs that old clients wrote on messages, by session."""
     sums: defaultdict[str, list[ClientSum]] = defaultdict(list)
     for file_id, each in ledger.queries.sum_client_costs().items():
         if file_id in ledger.files:
             sums[ledger.files[file_id].session_id].append(each)
     return {
-        session_id: ClientCost(
+        session_id: totals.ClientCost(
             sum(each.cost for each in parts),
             messages=sum(each.messages for each in parts),
             own_cost=sum(each.own_cost for each in parts),

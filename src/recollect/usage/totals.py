@@ -22,8 +22,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import astuple, replace
+from msgspec import Struct, structs
 
 from recollect.documents.usage_groups import Group
 from recollect.locations.claude_directories import TRANSCRIPT_SUFFIX, encode_id
@@ -50,7 +49,7 @@ class Totals(Tokens, frozen=True, gc=False, kw_only=True):
 
     def __add__(self, other: "Totals") -> "Totals":
         """Return the sum of both."""
-        return make_totals(map(add, astuple(self), astuple(other)))
+        return make_totals(map(add, structs.astuple(self), structs.astuple(other)))
 
     @property
     def tokens(self) -> int:
@@ -87,13 +86,13 @@ def make_totals(figures: Iterable[int]) -> Totals:
 
 def add_up(parts: Iterable[Totals]) -> Totals:
     """Return the sum of `parts`."""
-    columns = list(zip(*map(astuple, parts), strict=True))
+    columns = list(zip(*map(structs.astuple, parts), strict=True))
     return make_totals(map(sum, columns)) if columns else Totals()
 
 
 def split_evenly(totals: Totals, count: int) -> list[Totals]:
     """Return `count` parts that add up to `totals`; what cannot be divided goes to the first."""
-    divided = [divmod(figure, count) for figure in astuple(totals)]
+    divided = [divmod(figure, count) for figure in structs.astuple(totals)]
     return [
         make_totals(share + (number < rest) for share, rest in divided) for number in range(count)
     ]
@@ -305,7 +304,7 @@ def share_by_tool(rows: Iterable[LedgerRow]) -> Iterator[LedgerRow]:
             yield row
             continue
         for name, part in zip(names, split_evenly(row.totals, len(names)), strict=True):
-            yield replace(row, tools=name, totals=part)
+            yield structs.replace(row, tools=name, totals=part)
 
 
 def _find_server(tool: str) -> str | None:

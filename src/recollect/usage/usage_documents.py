@@ -6,14 +6,12 @@ from msgspec import UNSET
 
 from recollect.documents import usage_report
 from recollect.documents.usage_groups import Group
-from recollect.usage.explain import Explanation, Line, PriceUsed
-from recollect.usage.reports import ReportRow, UsageReport
+from recollect.usage import explain, reports, zones
 from recollect.usage.totals import MICRO, Pace, Totals, to_dollars
-from recollect.usage.zones import Zone, format_moment
 
 
 def describe_report(
-    report: UsageReport, pace: Pace | None = None, *, omitted_rows: int = 0
+    report: reports.UsageReport, pace: Pace | None = None, *, omitted_rows: int = 0
 ) -> usage_report.UsageDocument:
     """Return the document of a report; `pace` is that of its current block."""
     question = report.question
@@ -52,12 +50,12 @@ def _list_figures(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _describe_row(row: ReportRow, group: Group, zone: Zone) -> usage_report.UsageRow:
+def _describe_row(row: reports.ReportRow, group: Group, zone: zones.Zone) -> usage_report.UsageRow:
     details = _describe_session(row, zone) if group is Group.SESSION else {}
     if row.block is not None:
         details = {
-            "start": format_moment(row.block.start),
-            "end": format_moment(row.block.end),
+            "start": zones.format_moment(row.block.start),
+            "end": zones.format_moment(row.block.end),
             "idle_hours_before": row.block.idle_before // 3600,
         }
     return usage_report.UsageRow(
@@ -68,11 +66,11 @@ def _describe_row(row: ReportRow, group: Group, zone: Zone) -> usage_report.Usag
     )
 
 
-def _describe_model(row: ReportRow) -> usage_report.ModelFigures:
+def _describe_model(row: reports.ReportRow) -> usage_report.ModelFigures:
     return usage_report.ModelFigures(model=row.key, **_list_figures(row.totals))
 
 
-def _describe_session(row: ReportRow, zone: Zone) -> dict[str, Any]:
+def _describe_session(row: reports.ReportRow, zone: zones.Zone) -> dict[str, Any]:
     first, last = zone.find_day(row.first), zone.find_day(row.last)
     details: dict[str, Any] = {
         "project": row.project,
@@ -100,7 +98,7 @@ def _describe_pace(pace: Pace) -> usage_report.CurrentBlock:
     )
 
 
-def describe_explanation(explanation: Explanation) -> usage_report.ExplainDocument:
+def describe_explanation(explanation: explain.Explanation) -> usage_report.ExplainDocument:
     """Return the document of an explanation."""
     return usage_report.ExplainDocument(
         kind=explanation.kind.value,
@@ -117,7 +115,7 @@ def describe_explanation(explanation: Explanation) -> usage_report.ExplainDocume
     )
 
 
-def _describe_line(line: Line) -> usage_report.ExplainLine:
+def _describe_line(line: explain.Line) -> usage_report.ExplainLine:
     measures = line.measures
     time = measures.time
     return usage_report.ExplainLine(
@@ -127,7 +125,7 @@ def _describe_line(line: Line) -> usage_report.ExplainLine:
         message_id=line.message_id,
         request_id=line.request_id,
         model=line.model,
-        time=None if time is None else format_moment(time // 1000),
+        time=None if time is None else zones.format_moment(time // 1000),
         input_tokens=measures.input,
         output_tokens=measures.output,
         cache_read_tokens=measures.cache_read,
@@ -142,11 +140,11 @@ def _describe_line(line: Line) -> usage_report.ExplainLine:
     )
 
 
-def _list_placeholders(line: Line) -> tuple[str, ...]:
+def _list_placeholders(line: explain.Line) -> tuple[str, ...]:
     return ("output_tokens",) if line.has_placeholder else ()
 
 
-def _describe_price(used: PriceUsed) -> usage_report.PriceRow:
+def _describe_price(used: explain.PriceUsed) -> usage_report.PriceRow:
     price = used.price
     classes = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h", "web_search")
     amounts = {name: getattr(price, name) for name in classes}
@@ -158,7 +156,7 @@ def _describe_price(used: PriceUsed) -> usage_report.PriceRow:
     )
 
 
-def _describe_client(explanation: Explanation) -> usage_report.ClientFigure | None:
+def _describe_client(explanation: explain.Explanation) -> usage_report.ClientFigure | None:
     client = explanation.client
     if client is None:
         return None

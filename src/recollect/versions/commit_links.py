@@ -16,12 +16,11 @@ from enum import StrEnum
 from typing import Final
 
 import msgspec
-from msgspec import Raw, Struct
 
 from recollect.records.tools.shell_tools import ShellResult
 from recollect.session.session import Session
 from recollect.session.times import parse_time
-from recollect.versions import session_outline
+from recollect.versions import file_paths, git_repository, session_evidence, session_outline
 from recollect.versions.evidence import (
     BackupReference,
     CallReference,
@@ -33,10 +32,7 @@ from recollect.versions.evidence import (
     Rename,
     Sighting,
 )
-from recollect.versions.file_paths import normalize_path, relative_to
-from recollect.versions.git_repository import Commit, Repository, parse_note
 from recollect.versions.replay import replay
-from recollect.versions.session_evidence import collect_references
 
 _PRINTED: Final = re.compile(r"^\[([^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _LATER: Final = timedelta(days=30)
@@ -61,13 +57,13 @@ class LinkKind(StrEnum):
     """On the session's branch, during it or within an hour: a hint."""
 
 
-class CommitLink(Struct, frozen=True, kw_only=True):
+class CommitLink(msgspec.Struct, frozen=True, kw_only=True):
     """A commit, the surest link to the session, and the turns that it leads to."""
 
     id: str
     kind: LinkKind
     turns: tuple[int, ...] = ()
-    commit: Commit | None = None
+    commit: git_repository.Commit | None = None
     """None if the repository does not have it, or no longer."""
     files: tuple[str, ...] = ()
     """The files that equal a version of the session."""
@@ -103,7 +99,10 @@ def _iter_mentions(
 
 
 def link_commits(
-    session: Session, evidence: Iterable[Evidence], repository: Repository, directory: str
+    session: Session,
+    evidence: Iterable[Evidence],
+    repository: git_repository.Repository,
+    directory: str,
 ) -> list[CommitLink]:
     """Return the commits that belong to a session, oldest first, each by its surest link.
 
@@ -120,14 +119,14 @@ def link_commits(
 class _Linker:
     """Collects links, the surest first."""
 
-    def __init__(self, session: Session, repository: Repository) -> None:
+    def __init__(self, session: Session, repository: git_repository.Repository) -> None:
         self._session = session
         self._repository = repository
         self._links: dict[str, CommitLink] = {}
         metadata = session.metadata
         self._since = parse_time(metadata.created)
         self._until = parse_time(metadata.last_active)
-        self._commits: list[Commit] = []
+        self._commits: list[git_repository.Commit] = []
         if self._since and self._until:
             self._commits = repository.list_commits(self._since, self._until + _LATER)
 
@@ -143,7 +142,7 @@ class _Linker:
         noted = self._repository.list_noted()
         for commit in self._commits:
             text = self._repository.read_note(commit.id) if commit.id in noted else None
-            note = parse_note(text) if text else None
+            note = git_repository.parse_note(text) if text else None
             if note and any(agent.id == session_id for agent in note.sessions):
                 self._add(commit.id, LinkKind.NOTE, (), commit)
             stated = self._repository.iter_checkpoint_sessions(commit)
@@ -178,7 +177,7 @@ class _Linker:
         commit_id: str,
         kind: LinkKind,
         turns: tuple[int, ...],
-        commit: Commit | None,
+        commit: git_repository.Commit | None,
         files: tuple[str, ...] = (),
     ) -> None:
         known = self._links.get(commit_id)
@@ -202,7 +201,7 @@ def _hash_versions(evidence: list[Evidence], directory: str) -> dict[tuple[str, 
     paths = {each.path for each in evidence if not isinstance(each, Cause | Rename)}
     found: dict[tuple[str, str], int] = {}
     for path in paths:
-        inside = relative_to(path, directory)
+        inside = file_paths.relative_to(path, directory)
         for version in replay(path, evidence).versions if inside else ():
             if version.text is None or version.change is None:
                 continue
@@ -225,21 +224,24 @@ def make_outline(session: Session) -> session_outline.Outline:
     """Return the outline of a session with its subagents."""
     maker = _Maker()
     parts: dict[int, list[tuple[int, session_outline.Entry]]] = {}
-    for number, each in enumerate(collect_references(session)):
+    for number, each in enumerate(session_evidence.collect_references(session)):
         entry = maker.convert(each)
         parts.setdefault(entry.path, []).append((number, entry))
     trees = [tree for tree in session.facts.worktrees if tree is not None and tree.worktree_path]
     return session_outline.Outline(
         session_id=session.id,
-        cwds=tuple(normalize_path(change.value) for change in session.facts.cwds),
+        cwds=tuple(file_paths.normalize_path(change.value) for change in session.facts.cwds),
         worktrees=tuple(
-            (normalize_path(tree.worktree_path or ""), normalize_path(tree.original_cwd or ""))
+            (
+                file_paths.normalize_path(tree.worktree_path or ""),
+                file_paths.normalize_path(tree.original_cwd or ""),
+            )
             for tree in trees
         ),
         files=tuple(maker.files),
         texts=tuple(maker.texts),
         parts=tuple(
-            session_outline.OutlinePart(path, Raw(msgspec.msgpack.encode(entries)))
+            session_outline.OutlinePart(path, msgspec.Raw(msgspec.msgpack.encode(entries)))
             for path, entries in parts.items()
         ),
         commits=find_mentions(session),

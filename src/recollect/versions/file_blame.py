@@ -19,20 +19,14 @@ from msgspec import Struct
 
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.session.times import parse_time
-from recollect.versions.evidence import Change, Window
-from recollect.versions.file_history import FileHistory
-from recollect.versions.file_texts import decode_file, fits_window, split_lines
-from recollect.versions.git_repository import run_git
-from recollect.versions.line_authors import (
-    BEFORE,
-    DOUBTFUL,
-    OUR_CAUSES,
-    OUTSIDE,
-    Author,
-    AuthorKind,
-    find_authors,
+from recollect.versions import (
+    evidence,
+    file_history,
+    file_texts,
+    git_repository,
+    line_authors,
+    replay,
 )
-from recollect.versions.replay import Version, predict
 
 _MAX_COMMITS: Final = 300
 _TOLERANCE: Final = timedelta(seconds=2)
@@ -67,25 +61,31 @@ class GitFile:
     def read(self, blob: Blob) -> str | None:
         """Return the text of a blob; None if it is not text."""
         if blob.id not in self._texts:
-            data = run_git(self._root, "cat-file", "blob", blob.id)
-            content = decode_file(data) if data is not None else None
+            data = git_repository.run_git(self._root, "cat-file", "blob", blob.id)
+            content = file_texts.decode_file(data) if data is not None else None
             self._texts[blob.id] = content.text if content else None
         return self._texts[blob.id]
 
     def read_newest(self) -> bytes | None:
         """Return the bytes that were committed last."""
-        return run_git(self._root, "cat-file", "blob", self.blobs[0].id) if self.blobs else None
+        return (
+            git_repository.run_git(self._root, "cat-file", "blob", self.blobs[0].id)
+            if self.blobs
+            else None
+        )
 
-    def find_base(self, change: Change, windows: Sequence[Window]) -> str | None:
+    def find_base(self, change: evidence.Change, windows: Sequence[evidence.Window]) -> str | None:
         """Return the newest earlier content to which a change applies and that all windows fit."""
         moment = parse_time(change.origin.time)
         for blob in self.blobs:
             if moment is not None and blob.time > moment:
                 continue
             text = self.read(blob)
-            if text is None or predict(text, change) is None:
+            if text is None or replay.predict(text, change) is None:
                 continue
-            if all(fits_window(text, each.start, each.lines, each.total) for each in windows):
+            if all(
+                file_texts.fits_window(text, each.start, each.lines, each.total) for each in windows
+            ):
                 return text
         return None
 
@@ -99,25 +99,27 @@ class GitFile:
 
     def find_commit_time(self, revision: str) -> datetime | None:
         """Return when a revision was committed; None if there is no such revision."""
-        found = run_git(self._root, "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
+        found = git_repository.run_git(
+            self._root, "log", "-1", "--format=%cI", "--end-of-options", revision, "--"
+        )
         return parse_time(found.decode().strip()) if found else None
 
     def read_revision(self, revision: str) -> str | None:
         """Return the text of the file in a revision; None if it has none."""
         name = self._path.relative_to(self._root).as_posix()
-        found = run_git(
+        found = git_repository.run_git(
             self._root, "rev-parse", "--verify", "--end-of-options", f"{revision}:{name}"
         )
         if found is None:
             return None
-        data = run_git(self._root, "cat-file", "blob", found.decode().strip())
-        content = decode_file(data) if data is not None else None
+        data = git_repository.run_git(self._root, "cat-file", "blob", found.decode().strip())
+        content = file_texts.decode_file(data) if data is not None else None
         return content.text if content else None
 
 
 @cache
 def _list_blobs(root: Path, path: Path) -> Sequence[Blob]:
-    output = run_git(
+    output = git_repository.run_git(
         root,
         "log",
         "--follow",
@@ -146,11 +148,11 @@ class LineOfFile(Struct, frozen=True):
 
     number: int
     text: str
-    author: Author
+    author: line_authors.Author
 
 
 def blame_present(
-    history: FileHistory,
+    history: file_history.FileHistory,
     git: GitFile | None,
     data: bytes | None,
     modified: datetime | None = None,
@@ -160,24 +162,28 @@ def blame_present(
     """Return who wrote the lines of the file as it is now, last `modified` at some time."""
     if data is None:
         raise NothingFound(f"{history.path} does not exist. `recollect file` lists its versions.")
-    content = decode_file(data)
+    content = file_texts.decode_file(data)
     if content is None:
         raise UnreadableInput(f"{history.path} is not a text file.")
     is_doubtful = modified is not None and _ran_commands(history, modified)
-    later = DOUBTFUL if is_doubtful else OUTSIDE
+    later = line_authors.DOUBTFUL if is_doubtful else line_authors.OUTSIDE
     return _blame(history, history.versions, git, content.text, later, ignore_space=ignore_space)
 
 
-def _ran_commands(history: FileHistory, modified: datetime) -> bool:
+def _ran_commands(history: file_history.FileHistory, modified: datetime) -> bool:
     """Whether Claude Code may have changed the file unseen when it was last changed."""
     last = parse_time(history.own[-1].origin.time) if history.own else None
-    ours = (each for each in history.later_causes if each.kind in OUR_CAUSES)
+    ours = (each for each in history.later_causes if each.kind in line_authors.OUR_CAUSES)
     ends = [moment for each in ours if (moment := parse_time(each.origin.time)) is not None]
     return last is not None and bool(ends) and last <= modified <= max(ends) + _TOLERANCE
 
 
 def blame_revision(
-    history: FileHistory, git: GitFile | None, revision: str, *, ignore_space: bool = False
+    history: file_history.FileHistory,
+    git: GitFile | None,
+    revision: str,
+    *,
+    ignore_space: bool = False,
 ) -> list[LineOfFile]:
     """Return who wrote the lines of the file in a commit, by versions from before it."""
     text = git.read_revision(revision) if git else None
@@ -191,36 +197,37 @@ def blame_revision(
     ]
     if not versions:
         # Committed before anything was recorded.
-        return _number(text, [BEFORE] * len(split_lines(text)))
-    return _blame(history, versions, git, text, OUTSIDE, ignore_space=ignore_space)
+        return _number(text, [line_authors.BEFORE] * len(file_texts.split_lines(text)))
+    return _blame(history, versions, git, text, line_authors.OUTSIDE, ignore_space=ignore_space)
 
 
 def _blame(
-    history: FileHistory,
-    versions: list[Version] | tuple[Version, ...],
+    history: file_history.FileHistory,
+    versions: list[replay.Version] | tuple[replay.Version, ...],
     git: GitFile | None,
     text: str,
-    later: Author,
+    later: line_authors.Author,
     *,
     ignore_space: bool,
 ) -> list[LineOfFile]:
     own = [version for version in versions if version.path == history.path]
     base = _find_base(own, git, history.earlier_paths)
-    authors = find_authors(own, text, base, later=later, ignore_space=ignore_space)
+    authors = line_authors.find_authors(own, text, base, later=later, ignore_space=ignore_space)
     for path in dict.fromkeys(each.path for each in versions if each.path != history.path):
         copies = [version for version in versions if version.path == path]
-        others = find_authors(copies, text, ignore_space=ignore_space)
+        others = line_authors.find_authors(copies, text, ignore_space=ignore_space)
         authors = [
             other
-            if other.kind is AuthorKind.CLAUDE and mine.kind is not AuthorKind.CLAUDE
+            if other.kind is line_authors.AuthorKind.CLAUDE
+            and mine.kind is not line_authors.AuthorKind.CLAUDE
             else mine
             for mine, other in zip(authors, others, strict=True)
         ]
     return _number(text, authors)
 
 
-def _number(text: str, authors: list[Author]) -> list[LineOfFile]:
-    pairs = zip(split_lines(text), authors, strict=True)
+def _number(text: str, authors: list[line_authors.Author]) -> list[LineOfFile]:
+    pairs = zip(file_texts.split_lines(text), authors, strict=True)
     return [
         LineOfFile(number, line.rstrip("\n"), author)
         for number, (line, author) in enumerate(pairs, 1)
@@ -228,7 +235,7 @@ def _number(text: str, authors: list[Author]) -> list[LineOfFile]:
 
 
 def _find_base(
-    own: Sequence[Version], git: GitFile | None, earlier_paths: Sequence[str]
+    own: Sequence[replay.Version], git: GitFile | None, earlier_paths: Sequence[str]
 ) -> str | None:
     """Return the committed content before the first version, if there was a file."""
     if git is None or not own:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.locations import Transcript, encode_project_path
 from recollect.locations.claude_directories import encode_without_limit
@@ -15,11 +14,8 @@ from recollect.locations.transcript_files import find_root_of
 from recollect.reader.line_blocks import masked_by
 from recollect.session.times import merge_by_time
 from recollect.sources.safe_files import list_directory
-from recollect.versions import session_outline
-from recollect.versions.edit_index import EditIndex
+from recollect.versions import edit_index, file_paths, recorded_evidence, session_outline
 from recollect.versions.evidence import Cause, Evidence, Rename
-from recollect.versions.file_paths import PathAliases, last_component, relative_to
-from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Check, FindBase, Version, replay
 
 _MAX_NAMES: Final = 20
@@ -45,7 +41,9 @@ class FileHistory(Struct, frozen=True, kw_only=True):
         """Return the bytes of a version, if Claude Code kept a backup of it."""
         if version.backup is None:
             return None
-        found = (BackupDirectory(root).read(*version.backup) for root in self.roots)
+        found = (
+            recorded_evidence.BackupDirectory(root).read(*version.backup) for root in self.roots
+        )
         return next((data for data in found if data is not None), None)
 
     @property
@@ -55,7 +53,7 @@ class FileHistory(Struct, frozen=True, kw_only=True):
 
 
 def select_transcripts_of(
-    aliases: PathAliases, transcripts: Iterable[Transcript]
+    aliases: file_paths.PathAliases, transcripts: Iterable[Transcript]
 ) -> list[Transcript]:
     """Return the transcripts of projects that contain the file, by the names of directories."""
     names: set[str] = set()
@@ -79,7 +77,7 @@ def _iter_parents(path: str) -> Iterator[str]:
 
 
 def find_history(
-    aliases: PathAliases, index: EditIndex, find_base: FindBase | None = None
+    aliases: file_paths.PathAliases, index: edit_index.EditIndex, find_base: FindBase | None = None
 ) -> FileHistory:
     """Return the versions of a file that the sessions in the index recorded."""
     earlier: set[str] = set()
@@ -101,7 +99,9 @@ class _Collected(NamedTuple):
     roots: tuple[Path, ...]
 
 
-def _collect(aliases: PathAliases, earlier: set[str], index: EditIndex) -> _Collected:
+def _collect(
+    aliases: file_paths.PathAliases, earlier: set[str], index: edit_index.EditIndex
+) -> _Collected:
     """Read what sessions say about the file, or about one of the names that it had before."""
     names = {*_spell(aliases), *earlier}
     sessions: list[Sequence[Evidence]] = []
@@ -112,7 +112,9 @@ def _collect(aliases: PathAliases, earlier: set[str], index: EditIndex) -> _Coll
         claude_dirs |= {root: None} if root else {}
         extended = _extend(aliases, outline, transcript)
         find_stream = _add_names(extended.find_stream, earlier, names)
-        evidence = _expand(transcript, outline, find_stream, BackupDirectory(root))
+        evidence = _expand(
+            transcript, outline, find_stream, recorded_evidence.BackupDirectory(root)
+        )
         if any(not isinstance(each, Cause) for each in evidence):
             sessions.append(evidence)
             found.append(outline.session_id)
@@ -120,19 +122,21 @@ def _collect(aliases: PathAliases, earlier: set[str], index: EditIndex) -> _Coll
     return _Collected(sessions, tuple(found), unreadable, tuple(claude_dirs))
 
 
-def _list_names(aliases: PathAliases, paths: Iterable[str]) -> set[str]:
+def _list_names(aliases: file_paths.PathAliases, paths: Iterable[str]) -> set[str]:
     """Return what sessions about the file are found by, wherever its project was."""
     tops = {*aliases.roots, *aliases.moved_from, *aliases.worktrees}
     is_top = any(path.rpartition("/")[0] in tops for path in aliases.paths)
     names = {session_outline.name_file(path) for path in paths}
-    return names | ({last_component(path) for path in aliases.paths} if is_top else set())
+    return names | (
+        {file_paths.last_component(path) for path in aliases.paths} if is_top else set()
+    )
 
 
 def _add_names(
     find_stream: session_outline.FindStream, earlier: set[str], paths: Iterable[str]
 ) -> session_outline.FindStream:
     """Treat `earlier` names as files of their own, because the file was moved from there."""
-    names = {last_component(path).casefold() for path in paths}
+    names = {file_paths.last_component(path).casefold() for path in paths}
 
     def find(path: str) -> str | None:
         if path.rpartition("/")[2].casefold() not in names:
@@ -146,7 +150,7 @@ def _expand(
     transcript: Transcript,
     outline: session_outline.Outline,
     find_stream: session_outline.FindStream,
-    backups: BackupDirectory,
+    backups: recorded_evidence.BackupDirectory,
 ) -> Sequence[Evidence]:
     try:
         return session_outline.expand_outline(outline, find_stream, backups)
@@ -159,13 +163,13 @@ def _expand(
             every = collect_evidence(open_transcript(transcript), backups)
         streams = [(each, find_stream(each.path) if each.path else None) for each in every]
         return [
-            replace(each, path=stream) if stream else each
+            structs.replace(each, path=stream) if stream else each
             for each, stream in streams
             if stream or (isinstance(each, Cause) and each.path is None)
         ]
 
 
-def _spell(aliases: PathAliases) -> set[str]:
+def _spell(aliases: file_paths.PathAliases) -> set[str]:
     """Return the paths as given, and with the name as the directory lists it."""
     paths = {*aliases.paths}
     if not aliases.ignores_case:
@@ -180,8 +184,8 @@ def _spell(aliases: PathAliases) -> set[str]:
 
 
 def _extend(
-    aliases: PathAliases, outline: session_outline.Outline, transcript: Transcript
-) -> PathAliases:
+    aliases: file_paths.PathAliases, outline: session_outline.Outline, transcript: Transcript
+) -> file_paths.PathAliases:
     """Add the earlier directories and worktrees that a session itself mentions."""
     worktrees = [path for path, directory in outline.worktrees if directory in aliases.roots]
     is_here = any(
@@ -191,9 +195,10 @@ def _extend(
     moved = [
         cwd
         for cwd in outline.cwds
-        if is_here and not any(cwd == root or relative_to(cwd, root) for root in aliases.roots)
+        if is_here
+        and not any(cwd == root or file_paths.relative_to(cwd, root) for root in aliases.roots)
     ]
-    return replace(
+    return structs.replace(
         aliases,
         moved_from=tuple(dict.fromkeys((*aliases.moved_from, *moved))),
         worktrees=tuple(dict.fromkeys((*aliases.worktrees, *worktrees))),
@@ -252,4 +257,4 @@ def _number(streams: Iterable[Sequence[Version]]) -> tuple[Version, ...]:
     """Number the versions of several files in order of time."""
     # A backup may have the time of an earlier prompt, so the order of a file's versions counts.
     ordered = merge_by_time(streams, lambda version: version.origin.time)
-    return tuple(replace(version, number=at) for at, version in enumerate(ordered, 1))
+    return tuple(structs.replace(version, number=at) for at, version in enumerate(ordered, 1))

@@ -19,17 +19,18 @@ from recollect.errors import NothingFound, RecollectError, UnreadableInput, Usag
 from recollect.locations import is_plain_name
 from recollect.session.times import find_period, parse_time
 from recollect.sources.safe_files import Refused, find_status
-from recollect.versions.file_paths import read_present, relative_to
-from recollect.versions.file_texts import REPLACEMENT, TextForm, decode_file, encode_file
-from recollect.versions.replay import Grade, Version
+from recollect.versions import file_paths, file_texts, replay
 
 HINT = "Use a number from the list, a time such as 2026-11-15T10:30 or 2h, or SESSION:TURN."
 _MIN_PREFIX = 4
 
 
 def find_version(
-    name: str, versions: Sequence[Version], now: datetime, check_turn: Callable[[str, int], None]
-) -> Version:
+    name: str,
+    versions: Sequence[replay.Version],
+    now: datetime,
+    check_turn: Callable[[str, int], None],
+) -> replay.Version:
     """Return the version that `name` means, which is the newest one at a time or after a turn.
 
     Raise NothingFound if there is none, and UsageError if `name` is none of these. `check_turn`
@@ -50,8 +51,11 @@ def find_version(
 
 
 def _find_after(
-    prefix: str, turn: int, versions: Sequence[Version], check_turn: Callable[[str, int], None]
-) -> list[Version]:
+    prefix: str,
+    turn: int,
+    versions: Sequence[replay.Version],
+    check_turn: Callable[[str, int], None],
+) -> list[replay.Version]:
     of_session = [each for each in versions if each.origin.session_id.startswith(prefix)]
     ids = {each.origin.session_id for each in of_session}
     if len(ids) > 1:
@@ -72,7 +76,7 @@ def _find_moment(name: str, now: datetime) -> datetime | None:
     return period.end if period else None
 
 
-def _is_by(version: Version, moment: datetime) -> bool:
+def _is_by(version: replay.Version, moment: datetime) -> bool:
     time = parse_time(version.origin.time)
     return time is not None and time <= moment
 
@@ -89,7 +93,7 @@ class RestorePlan(NamedTuple):
     data: bytes
     present: bytes | None
     """What is there now; None if there is no file."""
-    grade: Grade
+    grade: replay.Grade
 
     @property
     def changes_nothing(self) -> bool:
@@ -98,7 +102,10 @@ class RestorePlan(NamedTuple):
 
 
 def plan_restore(
-    version: Version, target: Path, backup: bytes | None = None, committed: bytes | None = None
+    version: replay.Version,
+    target: Path,
+    backup: bytes | None = None,
+    committed: bytes | None = None,
 ) -> RestorePlan:
     """Return what restoring a version to `target` would write; raise UsageError if it must not be.
 
@@ -108,24 +115,24 @@ def plan_restore(
     _refuse_unrestorable(version)
     text = version.text or ""
     present = _read_target(target)
-    stored = decode_file(backup) if backup is not None else None
+    stored = file_texts.decode_file(backup) if backup is not None else None
     if backup is not None and stored is not None and stored.text == text:
         return RestorePlan(target, backup, present, version.known)
-    form = TextForm()
+    form = file_texts.TextForm()
     for data in (present, committed):
-        found = decode_file(data) if data is not None else None
+        found = file_texts.decode_file(data) if data is not None else None
         if found is not None:
             form = found.form
             break
-    return RestorePlan(target, encode_file(text, form), present, version.known)
+    return RestorePlan(target, file_texts.encode_file(text, form), present, version.known)
 
 
-def is_partial(version: Version) -> bool:
+def is_partial(version: replay.Version) -> bool:
     """Return whether too little of a version is known to restore it."""
-    return version.known is Grade.PARTIAL or (version.text is None and version.exists)
+    return version.known is replay.Grade.PARTIAL or (version.text is None and version.exists)
 
 
-def _refuse_unrestorable(version: Version) -> None:
+def _refuse_unrestorable(version: replay.Version) -> None:
     if is_partial(version):
         raise UsageError(
             f"Version {version.number} is only known in part and cannot be restored. "
@@ -133,7 +140,7 @@ def _refuse_unrestorable(version: Version) -> None:
         )
     if version.text is None:
         raise UsageError(f"The file did not exist at version {version.number}.")
-    if REPLACEMENT in version.text:
+    if file_texts.REPLACEMENT in version.text:
         raise UsageError(
             f"Version {version.number} contains characters that the transcript lost (U+FFFD), so "
             "restoring it would damage the file. Look at it with `recollect file PATH --at`."
@@ -150,7 +157,7 @@ def _read_target(target: Path) -> bytes | None:
         raise UsageError(f"{target} is a symbolic link. Specify the file it points to.")
     if not stat.S_ISREG(status.st_mode):
         raise UsageError(f"{target} is not a regular file.")
-    return read_present(target)
+    return file_paths.read_present(target)
 
 
 def find_target(recorded: str, root: str, directory: Path) -> Path | None:
@@ -159,7 +166,7 @@ def find_target(recorded: str, root: str, directory: Path) -> Path | None:
     None if its path leads outside, through a link, into the repository itself, or is one that a
     file system may take for something else.
     """
-    inside = relative_to(recorded, root)
+    inside = file_paths.relative_to(recorded, root)
     parts = inside.split("/") if inside else []
     if not parts or not all(map(is_plain_name, parts)) or _GIT in map(str.casefold, parts):
         return None

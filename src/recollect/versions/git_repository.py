@@ -23,7 +23,6 @@ from shutil import which
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from recollect.errors import RecollectError
 from recollect.session.times import parse_time
@@ -227,7 +226,7 @@ _RANGE: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _MAX_NOTE: Final = 8 << 20
 
 
-class NoteAgent(Struct, frozen=True):
+class NoteAgent(msgspec.Struct, frozen=True):
     """Who wrote something: the tool, its session and its model."""
 
     tool: str = ""
@@ -235,20 +234,20 @@ class NoteAgent(Struct, frozen=True):
     model: str = ""
 
 
-class NoteSession(Struct, frozen=True):
+class NoteSession(msgspec.Struct, frozen=True):
     """A session that a note names."""
 
     agent_id: NoteAgent = NoteAgent()
 
 
-class _NoteDetails(Struct, frozen=True):
+class _NoteDetails(msgspec.Struct, frozen=True):
     schema_version: str = ""
     base_commit_sha: str = ""
     prompts: dict[str, NoteSession] = {}
     sessions: dict[str, NoteSession] = {}
 
 
-class NotedLines(Struct, frozen=True):
+class NotedLines(msgspec.Struct, frozen=True):
     """The lines of a file in the commit that one key stands for."""
 
     path: str
@@ -256,7 +255,7 @@ class NotedLines(Struct, frozen=True):
     lines: frozenset[int]
 
 
-class AuthorshipNote(Struct, frozen=True):
+class AuthorshipNote(msgspec.Struct, frozen=True):
     """What a note says: lines by key, and the sessions of Claude Code behind the keys."""
 
     lines: tuple[NotedLines, ...] = ()
@@ -297,7 +296,7 @@ def _parse_ranges(text: str) -> Iterable[int]:
             yield from range(first, min(int(match[2] or first), first + _MAX_NOTE) + 1)
 
 
-class WrittenLines(Struct, frozen=True):
+class WrittenLines(msgspec.Struct, frozen=True):
     """Lines of a file in a commit that one turn of a session wrote."""
 
     path: str

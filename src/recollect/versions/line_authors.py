@@ -15,9 +15,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from recollect.versions.evidence import CauseKind, Change
-from recollect.versions.file_texts import detab, is_distinctive, match_lines, split_lines
-from recollect.versions.replay import Grade, Version, VersionKind
+from recollect.versions import evidence, file_texts, replay
 
 
 class AuthorKind(StrEnum):
@@ -35,7 +33,7 @@ class Author(Struct, frozen=True):
     """Who wrote a line, and the version that it appeared in."""
 
     kind: AuthorKind
-    version: Version | None = None
+    version: replay.Version | None = None
     is_doubtful: bool = False
     """Commands of Claude Code may have written it where nothing is recorded."""
 
@@ -56,13 +54,13 @@ class Author(Struct, frozen=True):
 
 OUR_CAUSES: Final = frozenset(
     {
-        CauseKind.FORMATTER,
-        CauseKind.GIT,
-        CauseKind.SHELL,
-        CauseKind.HOOK,
-        CauseKind.SUBAGENT,
-        CauseKind.TOOL,
-        CauseKind.SESSION,
+        evidence.CauseKind.FORMATTER,
+        evidence.CauseKind.GIT,
+        evidence.CauseKind.SHELL,
+        evidence.CauseKind.HOOK,
+        evidence.CauseKind.SUBAGENT,
+        evidence.CauseKind.TOOL,
+        evidence.CauseKind.SESSION,
     }
 )
 """Causes that Claude Code itself may be behind."""
@@ -74,7 +72,7 @@ UNKNOWN: Final = Author(AuthorKind.UNKNOWN)
 
 
 def find_authors(
-    versions: Sequence[Version],
+    versions: Sequence[replay.Version],
     text: str,
     base: str | None = None,
     *,
@@ -102,15 +100,15 @@ class _Labels:
         self._ignore_space = ignore_space
         self._lines: list[str] | None = None
         self._authors: list[Author] = []
-        self._pending: list[Version] = []
+        self._pending: list[replay.Version] = []
         self._earlier: dict[str, list[Author]] = {}
         self._gone: dict[str, Author] = {}
 
     def start(self, text: str) -> None:
-        self._lines = split_lines(text)
+        self._lines = file_texts.split_lines(text)
         self._authors = [BEFORE] * len(self._lines)
 
-    def take(self, version: Version) -> None:
+    def take(self, version: replay.Version) -> None:
         if not version.exists:
             self._lines, self._authors = [], []
             self._pending.clear()
@@ -124,9 +122,9 @@ class _Labels:
             self._move_to(version.text, self._name(version), version)
             self._earlier[version.text] = self._authors
 
-    def _start_at_change(self, version: Version, change: Change) -> None:
+    def _start_at_change(self, version: replay.Version, change: evidence.Change) -> None:
         """Take what a change did not add as what was there before, as far as it says that."""
-        lines = split_lines(version.text or "")
+        lines = file_texts.split_lines(version.text or "")
         if change.is_new:
             self._lines, self._authors = [], []
         elif change.hunks:
@@ -138,38 +136,38 @@ class _Labels:
         else:
             self._lines, self._authors = lines, [UNKNOWN] * len(lines)
 
-    def _catch_up(self, text: str, change: Change) -> None:
+    def _catch_up(self, text: str, change: evidence.Change) -> None:
         """Name who wrote the new lines that a patch shows to have been there before the change."""
         if change.after is None or not change.hunks or self._pending:
             return
-        lines = split_lines(text)
+        lines = file_texts.split_lines(text)
         added = _find_added(change, lines)
         kept = [line for at, line in enumerate(lines) if at not in added]
         if Counter(self._fold(kept)) - Counter(self._fold(self._lines or [])):
             self._move_to("".join(kept), OUTSIDE, None)
 
-    def _name(self, version: Version) -> Author:
+    def _name(self, version: replay.Version) -> Author:
         if version.change is not None:
             return Author(AuthorKind.CLAUDE, version)
-        if version.kind is VersionKind.OUTSIDE or self._lines is not None:
+        if version.kind is replay.VersionKind.OUTSIDE or self._lines is not None:
             return Author(AuthorKind.OUTSIDE, version)
         return BEFORE
 
     def finish(self, text: str, later: Author) -> list[Author]:
         if self._lines is None and not self._pending:
-            return [UNKNOWN] * len(split_lines(text))
+            return [UNKNOWN] * len(file_texts.split_lines(text))
         self._move_to(text, later if self._lines is not None else BEFORE, None)
         return self._authors
 
-    def _move_to(self, text: str, author: Author, version: Version | None) -> None:
+    def _move_to(self, text: str, author: Author, version: replay.Version | None) -> None:
         change = version.change if version else None
         known = self._earlier.get(text) if change is None else None
-        new = split_lines(text)
+        new = file_texts.split_lines(text)
         if known is not None:
             # Restored: a rewind, or git.
             self._lines, self._authors = new, known
         else:
-            is_certain = version is None or version.known is not Grade.INFERRED
+            is_certain = version is None or version.known is not replay.Grade.INFERRED
             authors = self._name_new(new, author, change, is_certain=is_certain)
             self._carry_over(new, authors, is_change=change is not None)
             self._lines, self._authors = new, authors
@@ -180,19 +178,21 @@ class _Labels:
         old = self._lines or []
         gone = set(range(len(old)))
         come = set(range(len(new)))
-        for match in match_lines(self._fold(old), self._fold(new)):
+        for match in file_texts.match_lines(self._fold(old), self._fold(new)):
             stop = match.old + match.length
             authors[match.new : match.new + match.length] = self._authors[match.old : stop]
             gone.difference_update(range(match.old, stop))
             come.difference_update(range(match.new, match.new + match.length))
-        self._gone |= {old[at]: self._authors[at] for at in gone if is_distinctive(old[at])}
+        self._gone |= {
+            old[at]: self._authors[at] for at in gone if file_texts.is_distinctive(old[at])
+        }
         if not is_change:
             # Moved, or brought back by a rewind or by git.
             for at in come:
                 authors[at] = self._gone.get(new[at], authors[at])
 
     def _name_new(
-        self, new: list[str], author: Author, change: Change | None, *, is_certain: bool
+        self, new: list[str], author: Author, change: evidence.Change | None, *, is_certain: bool
     ) -> list[Author]:
         """Return who wrote each line if it is a new one."""
         if not self._pending and (is_certain or change is None):
@@ -224,7 +224,7 @@ class _Labels:
         return [*lines[:-1], lines[-1].rstrip("\n") + "\n"] if lines else lines
 
 
-def _find_added(change: Change, lines: Sequence[str]) -> set[int]:
+def _find_added(change: evidence.Change, lines: Sequence[str]) -> set[int]:
     """Return the places of the lines that a change added: by its patch, or else by their text."""
     if not change.hunks:
         return set(_find_texts(lines, _list_added([change])))
@@ -235,7 +235,7 @@ def _find_added(change: Change, lines: Sequence[str]) -> set[int]:
     return {at for at in added if 0 <= at < len(lines)}
 
 
-def _list_added(changes: Iterable[Change]) -> set[str]:
+def _list_added(changes: Iterable[evidence.Change]) -> set[str]:
     """Return the lines that changes added, wherever that was."""
     blocks = (block for change in changes for block in _iter_blocks(change))
     return {line.text for block in blocks for line in block if line.is_added}
@@ -245,15 +245,17 @@ def _find_texts(lines: Sequence[str], texts: Set[str]) -> list[int]:
     """Return the places of lines that are among texts as patches have them."""
     wanted = {*texts, *(f"{text}\n" for text in texts)}
     return [
-        at for at, line in enumerate(lines) if (detab(line) if line[0] == "\t" else line) in wanted
+        at
+        for at, line in enumerate(lines)
+        if (file_texts.detab(line) if line[0] == "\t" else line) in wanted
     ]
 
 
-def _says_lines(change: Change) -> bool:
+def _says_lines(change: evidence.Change) -> bool:
     return bool(change.hunks or change.steps)
 
 
-def _place_added(versions: Sequence[Version], lines: Sequence[str]) -> dict[int, Author]:
+def _place_added(versions: Sequence[replay.Version], lines: Sequence[str]) -> dict[int, Author]:
     """Return who added which of `lines`, by changes of texts that are not known.
 
     A line that occurs once says where a change is; the lines beside it are found from there.
@@ -261,7 +263,7 @@ def _place_added(versions: Sequence[Version], lines: Sequence[str]) -> dict[int,
     added: dict[int, Author] = {}
     if not versions:
         return added
-    plain = [detab(line.rstrip("\n")) for line in lines]
+    plain = [file_texts.detab(line.rstrip("\n")) for line in lines]
     counts = Counter(plain)
     places = {line: at for at, line in enumerate(plain) if counts[line] == 1}
     for version in versions:
@@ -294,7 +296,7 @@ def _find_cell(source: str | None, places: Mapping[str, int]) -> Iterator[int]:
     """Yield which lines of a notebook are the source of a cell, one string or one for each line."""
     if not source:
         return
-    parts = (source, *split_lines(source))
+    parts = (source, *file_texts.split_lines(source))
     wanted = {json.dumps(part, ensure_ascii=False) for part in parts}
     for line, place in places.items():
         if line.strip().removesuffix(",").removeprefix('"source": ') in wanted:
@@ -306,14 +308,18 @@ class _SignedLine(NamedTuple):
     text: str
 
 
-def _iter_blocks(change: Change) -> Iterator[list[_SignedLine]]:
+def _iter_blocks(change: evidence.Change) -> Iterator[list[_SignedLine]]:
     """Yield the lines after a change around each place, without leading tabs."""
     for hunk in change.hunks:
         yield [
             _SignedLine(line[0] == "+", line[1:]) for line in hunk.lines if line[:1] in ("+", " ")
         ]
     for step in () if change.hunks else change.steps:
-        old = [detab(line) for line in step.old_string.split("\n")]
-        new = [detab(line) for line in step.new_string.split("\n")]
-        kept = {match.new + at for match in match_lines(old, new) for at in range(match.length)}
+        old = [file_texts.detab(line) for line in step.old_string.split("\n")]
+        new = [file_texts.detab(line) for line in step.new_string.split("\n")]
+        kept = {
+            match.new + at
+            for match in file_texts.match_lines(old, new)
+            for at in range(match.length)
+        }
         yield [_SignedLine(at not in kept, line) for at, line in enumerate(new)]

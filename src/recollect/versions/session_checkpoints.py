@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
 
 from recollect.errors import NothingFound
 from recollect.library.processes import read_small
@@ -31,18 +29,16 @@ from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.turns import Turn
 from recollect.sources.safe_files import find_directory
+from recollect.versions import file_paths, recorded_evidence, session_evidence
 from recollect.versions.evidence import Cause, CauseKind, Rename, Sighting, SightingKind
-from recollect.versions.file_paths import normalize_path
-from recollect.versions.recorded_evidence import Backups
 from recollect.versions.replay import Grade, Version, VersionKind, replay
-from recollect.versions.session_evidence import collect_evidence, name_prompt
 
 _FILE_NAME: Final = "timeline.json"
 _MAX_SIZE: Final = 16 * 1024 * 1024
 _MAX_PROMPT: Final = 500
 
 
-class OpcodeCheckpoint(Struct, frozen=True, kw_only=True):
+class OpcodeCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
     """A state of a project that opcode saved."""
 
     id: str
@@ -52,24 +48,24 @@ class OpcodeCheckpoint(Struct, frozen=True, kw_only=True):
     files: int
 
 
-class _Metadata(Struct, rename="camel"):
+class _Metadata(msgspec.Struct, rename="camel"):
     user_prompt: str = ""
 
 
-class _Checkpoint(Struct, rename="camel"):
+class _Checkpoint(msgspec.Struct, rename="camel"):
     id: str
     timestamp: str | None = None
     description: str | None = None
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
-class _Node(Struct, rename="camel"):
+class _Node(msgspec.Struct, rename="camel"):
     checkpoint: _Checkpoint
     children: tuple[_Node, ...] = ()
     file_snapshot_ids: tuple[str, ...] = ()
 
 
-class _Timeline(Struct, rename="camel"):
+class _Timeline(msgspec.Struct, rename="camel"):
     root_node: _Node | None = None
 
 
@@ -110,7 +106,7 @@ def _describe(node: _Node) -> OpcodeCheckpoint:
     )
 
 
-class FileState(Struct, frozen=True):
+class FileState(msgspec.Struct, frozen=True):
     """A file at a checkpoint; without a version, nothing is known about it then."""
 
     path: str
@@ -123,7 +119,7 @@ class FileState(Struct, frozen=True):
         return self.version.known if self.version else None
 
 
-class Checkpoint(Struct, frozen=True, kw_only=True):
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The files of a session at a prompt, whose turn gives it its number."""
 
     number: int
@@ -132,7 +128,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     files: tuple[FileState, ...]
 
 
-class SessionCheckpoints(Struct, frozen=True, kw_only=True):
+class SessionCheckpoints(msgspec.Struct, frozen=True, kw_only=True):
     """The checkpoints of a session, and the directory that it worked in."""
 
     session_id: str
@@ -151,9 +147,11 @@ class SessionCheckpoints(Struct, frozen=True, kw_only=True):
         )
 
 
-def build_checkpoints(session: Session, backups: Backups | None = None) -> SessionCheckpoints:
+def build_checkpoints(
+    session: Session, backups: recorded_evidence.Backups | None = None
+) -> SessionCheckpoints:
     """Return the state of all files that the session touched, at each prompt of a person."""
-    evidence = collect_evidence(session, backups)
+    evidence = session_evidence.collect_evidence(session, backups)
     seen = {
         (each.path, each.origin.uuid or ""): each
         for each in evidence
@@ -170,7 +168,7 @@ def build_checkpoints(session: Session, backups: Backups | None = None) -> Sessi
     cwds = session.facts.cwds
     return SessionCheckpoints(
         session_id=session.id,
-        directory=normalize_path(cwds[0].value) if cwds else "",
+        directory=file_paths.normalize_path(cwds[0].value) if cwds else "",
         checkpoints=tuple(
             _make(turn, changed, seen, renames) for turn in session.turns if turn.is_by_person
         ),
@@ -193,7 +191,10 @@ def _make(
         if name == path or name not in histories:
             states.append(_find_state(name, versions, turn, sightings.get(path)))
     return Checkpoint(
-        number=turn.number, time=turn.start, prompt=name_prompt(turn), files=tuple(states)
+        number=turn.number,
+        time=turn.start,
+        prompt=session_evidence.name_prompt(turn),
+        files=tuple(states),
     )
 
 
@@ -232,7 +233,9 @@ def _find_seen(path: str, versions: Sequence[Version], sighting: Sighting) -> Fi
     same = [version for version in versions if version.text == sighting.text]
     if not same:
         return FileState(path, None)
-    return FileState(path, replace(same[-1], known=Grade.EXACT, backup=sighting.backup))
+    return FileState(
+        path, msgspec.structs.replace(same[-1], known=Grade.EXACT, backup=sighting.backup)
+    )
 
 
 def _was_there(version: Version, turn: Turn) -> bool:
@@ -247,4 +250,4 @@ _BY_PERSON = frozenset({CauseKind.PROMPT, CauseKind.NOTICED})
 
 def _doubt(version: Version) -> Version:
     is_certain = version.known in (Grade.EXACT, Grade.REPLAYED)
-    return replace(version, known=Grade.INFERRED) if is_certain else version
+    return msgspec.structs.replace(version, known=Grade.INFERRED) if is_certain else version

@@ -15,18 +15,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from recollect.documents.kinds import ToolStatus
-from recollect.records.attachment_kinds import EditedTextFile
-from recollect.records.attachments import Attachment
-from recollect.records.conversation_records import Assistant
-from recollect.records.envelope import Span
+from recollect.records import attachment_kinds, attachments, conversation_records, envelope
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
 from recollect.redact import mask_words
+from recollect.session import times, tool_calls, turns
 from recollect.session.session import Session
-from recollect.session.times import merge_by_time
-from recollect.session.tool_calls import ToolCall
-from recollect.session.turns import Turn
 from recollect.versions import recorded_evidence
 from recollect.versions.evidence import (
     BackupReference,
@@ -140,7 +135,7 @@ def _merge(placed: Iterable[_Placed]) -> list[Evidence | Reference]:
     for each in placed:
         by_file.setdefault(each.file, []).append(each)
     streams = (sorted(entries, key=lambda entry: entry.offset) for entries in by_file.values())
-    return [entry.evidence for entry in merge_by_time(streams, lambda entry: entry.time)]
+    return [entry.evidence for entry in times.merge_by_time(streams, lambda entry: entry.time)]
 
 
 class _Collector:
@@ -165,7 +160,7 @@ class _Collector:
         yield from self._iter_backups()
 
     def _iter_session(
-        self, session: Session, agent_id: str | None, turn: Turn | None
+        self, session: Session, agent_id: str | None, turn: turns.Turn | None
     ) -> Iterator[_Placed]:
         joined = {child.call.id for child in session.subagents if child.call}
         for call in session.tool_calls:
@@ -196,10 +191,14 @@ class _Collector:
         )
 
     def _origin(
-        self, session: Session, call: ToolCall, agent_id: str | None, turn: Turn | None
+        self,
+        session: Session,
+        call: tool_calls.ToolCall,
+        agent_id: str | None,
+        turn: turns.Turn | None,
     ) -> Origin:
         record = session.find_record(call.call_uuid) if call.call_uuid else None
-        message = record.message if isinstance(record, Assistant) else None
+        message = record.message if isinstance(record, conversation_records.Assistant) else None
         turn = turn or self._turns.get(call.call_uuid or "")
         return Origin(
             session_id=self._main.id,
@@ -216,9 +215,9 @@ class _Collector:
     def _read_call(
         self,
         session: Session,
-        call: ToolCall,
+        call: tool_calls.ToolCall,
         agent_id: str | None,
-        turn: Turn | None,
+        turn: turns.Turn | None,
         joined: set[str],
     ) -> Evidence | Reference | None:
         name = call.name
@@ -238,7 +237,7 @@ class _Collector:
         return Cause(kind=kind, origin=self._origin(session, call, agent_id, turn), detail=detail)
 
     def _read_file_call(
-        self, session: Session, call: ToolCall, origin: Origin
+        self, session: Session, call: tool_calls.ToolCall, origin: Origin
     ) -> Evidence | Reference | None:
         wanted = call.input
         recorded = getattr(wanted, "file_path", None) or getattr(wanted, "notebook_path", None)
@@ -264,7 +263,9 @@ class _Collector:
             cause = Cause(kind=CauseKind.PROMPT, origin=origin)
             yield self._place(self._main, records[0].uuid, cause)
 
-    def _turn_origin(self, turn: Turn | None, uuid: str | None, time: str | None = None) -> Origin:
+    def _turn_origin(
+        self, turn: turns.Turn | None, uuid: str | None, time: str | None = None
+    ) -> Origin:
         return Origin(
             session_id=self._main.id,
             turn=turn.number if turn else None,
@@ -274,7 +275,7 @@ class _Collector:
         )
 
     def _iter_notices(
-        self, session: Session, agent_id: str | None, turn: Turn | None
+        self, session: Session, agent_id: str | None, turn: turns.Turn | None
     ) -> Iterator[_Placed]:
         """Hooks that ran, and files that the client saw changing."""
         for hook in session.hooks:
@@ -283,7 +284,9 @@ class _Collector:
                 cause = Cause(kind=CauseKind.HOOK, origin=origin, detail=hook.command or "")
                 yield self._place(session, hook.uuid, cause)
         for link in session.tree.links.values():
-            if not isinstance(link, Attachment) or not isinstance(link.attachment, EditedTextFile):
+            if not isinstance(link, attachments.Attachment) or not isinstance(
+                link.attachment, attachment_kinds.EditedTextFile
+            ):
                 continue
             path = normalize_path(link.attachment.filename or "", self._cwd)
             origin = self._notice_origin(link.uuid, link.timestamp, agent_id, turn)
@@ -291,7 +294,7 @@ class _Collector:
             yield self._place(session, link.uuid, cause)
 
     def _notice_origin(
-        self, uuid: str | None, time: str | None, agent_id: str | None, turn: Turn | None
+        self, uuid: str | None, time: str | None, agent_id: str | None, turn: turns.Turn | None
     ) -> Origin:
         return Origin(
             session_id=self._main.id,
@@ -360,12 +363,12 @@ class _Collector:
             yield _Placed(last.file if last else "", 1 << 62, found.origin.time, found)
 
 
-def _find_span(session: Session, uuid: str | None) -> Span | None:
+def _find_span(session: Session, uuid: str | None) -> envelope.Span | None:
     record = session.find_record(uuid) if uuid else None
     return record.span if record else None
 
 
-def name_prompt(turn: Turn | None) -> str:
+def name_prompt(turn: turns.Turn | None) -> str:
     """Return the prompt of a turn on one line, or how it begins, without definite secrets."""
     if turn is None:
         return ""

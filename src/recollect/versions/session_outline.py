@@ -15,7 +15,6 @@ from operator import itemgetter
 from typing import Final
 
 import msgspec
-from msgspec import Raw, Struct
 
 from recollect.errors import UnreadableInput
 from recollect.reader.line_blocks import masked_by
@@ -25,13 +24,7 @@ from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall, build_tool_calls
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
-from recollect.versions import evidence
-from recollect.versions.recorded_evidence import (
-    Backups,
-    read_backup,
-    read_file_call,
-    read_unrecorded,
-)
+from recollect.versions import evidence, recorded_evidence
 
 _LEVEL: Final = 6
 FindStream = Callable[[str], str | None]
@@ -42,7 +35,7 @@ class OutdatedOutline(Exception):
     """A line does not contain what the outline says."""
 
 
-class OutlinedOrigin(Struct, frozen=True, array_like=True):
+class OutlinedOrigin(msgspec.Struct, frozen=True, array_like=True):
     """An origin, with the places of its texts in a list."""
 
     time: str | None
@@ -55,7 +48,7 @@ class OutlinedOrigin(Struct, frozen=True, array_like=True):
     model: int = 0
 
 
-class CallEntry(Struct, frozen=True, array_like=True, tag=0):
+class CallEntry(msgspec.Struct, frozen=True, array_like=True, tag=0):
     """A call about a file, and where its lines are."""
 
     path: int
@@ -65,7 +58,7 @@ class CallEntry(Struct, frozen=True, array_like=True, tag=0):
     """Offset and length of each line, in turns."""
 
 
-class BackupEntry(Struct, frozen=True, array_like=True, tag=1):
+class BackupEntry(msgspec.Struct, frozen=True, array_like=True, tag=1):
     """A backup of a file; without a name, that there was no file."""
 
     path: int
@@ -75,7 +68,7 @@ class BackupEntry(Struct, frozen=True, array_like=True, tag=1):
     time: str | None = None
 
 
-class CauseEntry(Struct, frozen=True, array_like=True, tag=2):
+class CauseEntry(msgspec.Struct, frozen=True, array_like=True, tag=2):
     """Something that may have changed the file at `path`, or any file."""
 
     kind: evidence.CauseKind
@@ -85,7 +78,7 @@ class CauseEntry(Struct, frozen=True, array_like=True, tag=2):
     path: int = 0
 
 
-class RenameEntry(Struct, frozen=True, array_like=True, tag=3):
+class RenameEntry(msgspec.Struct, frozen=True, array_like=True, tag=3):
     """A command that moved a file."""
 
     path: int
@@ -96,15 +89,15 @@ class RenameEntry(Struct, frozen=True, array_like=True, tag=3):
 Entry = CallEntry | BackupEntry | CauseEntry | RenameEntry
 
 
-class OutlinePart(Struct, frozen=True, array_like=True):
+class OutlinePart(msgspec.Struct, frozen=True, array_like=True):
     """What is about one path, or any file if that is empty; decoded only if it is wanted."""
 
     path: int
-    entries: Raw
+    entries: msgspec.Raw
     """Entries in their order, each with its number among all of the session."""
 
 
-class Outline(Struct, frozen=True, array_like=True):
+class Outline(msgspec.Struct, frozen=True, array_like=True):
     """What a session says about files, in the order in which it happened."""
 
     session_id: str
@@ -152,7 +145,7 @@ def decode_outline(data: bytes) -> Outline | None:
 
 
 def expand_outline(
-    outline: Outline, find_stream: FindStream, backups: Backups
+    outline: Outline, find_stream: FindStream, backups: recorded_evidence.Backups
 ) -> list[evidence.Evidence]:
     """Return what a session says about the wanted files, reading only lines that are about them.
 
@@ -170,10 +163,15 @@ def expand_outline(
 
 
 def _add_unrecorded(
-    outline: Outline, found: list[evidence.Evidence], named: dict[str, str], backups: Backups
+    outline: Outline,
+    found: list[evidence.Evidence],
+    named: dict[str, str],
+    backups: recorded_evidence.Backups,
 ) -> list[evidence.Evidence]:
     """Add the backups that no record names: made when the session ended, after its last prompt."""
-    unrecorded = list(read_unrecorded(outline.session_id, named, backups)) if named else []
+    unrecorded = (
+        list(recorded_evidence.read_unrecorded(outline.session_id, named, backups)) if named else []
+    )
     if not unrecorded:
         return found
     last = (found[-1].origin.time if found else None) or ""
@@ -185,7 +183,11 @@ class _Expansion:
     """An outline while it is expanded for some files."""
 
     def __init__(
-        self, outline: Outline, find_stream: FindStream, backups: Backups, stack: ExitStack
+        self,
+        outline: Outline,
+        find_stream: FindStream,
+        backups: recorded_evidence.Backups,
+        stack: ExitStack,
     ) -> None:
         self._outline = outline
         self._find_stream = cache(find_stream)
@@ -212,7 +214,9 @@ class _Expansion:
             old = self._outline.texts[entry.old_path]
             yield evidence.Rename(path=path, old_path=old, origin=self._make_origin(entry.origin))
         elif isinstance(entry, CallEntry):
-            found = read_file_call(self._find_call(entry), path, self._make_origin(entry.origin))
+            found = recorded_evidence.read_file_call(
+                self._find_call(entry), path, self._make_origin(entry.origin)
+            )
             yield from [found] if found else []
         else:
             yield from self._expand_backup(entry, path)
@@ -246,7 +250,7 @@ class _Expansion:
         reference = evidence.BackupReference(
             path=path, origin=origin, kind=entry.kind, name=entry.name, time=entry.time
         )
-        found = read_backup(reference, self._backups)
+        found = recorded_evidence.read_backup(reference, self._backups)
         yield from [found] if found else []
 
     def _find_call(self, entry: CallEntry) -> ToolCall:

@@ -12,11 +12,7 @@ from recollect.documents.usage_report import CauseDocument, CauseMessage, CauseR
 from recollect.errors import UsageError
 from recollect.pricing import Prices
 from recollect.sync import load_reply_notes
-from recollect.usage import causes
-from recollect.usage.ledger_access import UsageLedger, describe_files
-from recollect.usage.reports import UsageQuestion, matches
-from recollect.usage.totals import LedgerRow, SourceFile, Totals, to_dollars
-from recollect.usage.zones import format_moment
+from recollect.usage import causes, ledger_access, reports, totals, zones
 from recollect.workspace.usage_questions import UsageFilters, make_question
 
 if TYPE_CHECKING:
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace
 
 MAX_MESSAGES: Final = 200
-_NOTHING: Final = Totals()
+_NOTHING: Final = totals.Totals()
 
 
 class CauseAnswer(Struct, frozen=True, kw_only=True):
@@ -47,7 +43,7 @@ def answer_causes(
     transcripts = workspace.find_transcripts()
     notes = load_reply_notes(workspace.data_directory, transcripts, workspace.count_files)
 
-    def ask(ledger: UsageLedger) -> tuple[CauseDocument, Mapping[str, str]]:
+    def ask(ledger: ledger_access.UsageLedger) -> tuple[CauseDocument, Mapping[str, str]]:
         messages = list(_iter_caused(ledger, question, notes))
         files = {each.entry.file_id for each in messages}
         unread = sum(ledger.files[each].path not in notes for each in files)
@@ -66,7 +62,9 @@ def _read_cause(name: str | None) -> causes.Cause | None:
 
 
 def _iter_caused(
-    ledger: UsageLedger, question: UsageQuestion, notes: Mapping[str, tuple[ReplyNote, ...]]
+    ledger: ledger_access.UsageLedger,
+    question: reports.UsageQuestion,
+    notes: Mapping[str, tuple[ReplyNote, ...]],
 ) -> Iterator[causes.CausedMessage]:
     files, prices = ledger.files, Prices.load(ledger.prices)
     by_file = {
@@ -74,7 +72,7 @@ def _iter_caused(
         for number, row in files.items()
         if row.path in notes
     }
-    sources = describe_files(ledger, question)
+    sources = ledger_access.describe_files(ledger, question)
     subagents = frozenset(number for number, each in sources.items() if each.is_subagent)
     entries = (each for each in ledger.queries.iter_all() if each.file_id in files)
     is_wanted = _make_filter(ledger, question, sources)
@@ -86,33 +84,35 @@ def _iter_caused(
 class _Filter(Struct, frozen=True):
     """Whether a message is one of those that a question is about."""
 
-    question: UsageQuestion
-    sources: Mapping[int, SourceFile]
+    question: reports.UsageQuestion
+    sources: Mapping[int, totals.SourceFile]
     directories: Mapping[int, str | None]
 
     def __call__(self, message: causes.CausedMessage) -> bool:
         entry = message.entry
         time = entry.measures.time
-        row = LedgerRow(
+        row = totals.LedgerRow(
             totals=_NOTHING,
             moment=None if time is None else time // 1000,
             file=self.sources.get(entry.file_id),
             model=entry.model,
             cwd=self.directories.get(entry.number),
         )
-        return matches(row, self.question)
+        return reports.matches(row, self.question)
 
 
 def _make_filter(
-    ledger: UsageLedger, question: UsageQuestion, sources: Mapping[int, SourceFile]
+    ledger: ledger_access.UsageLedger,
+    question: reports.UsageQuestion,
+    sources: Mapping[int, totals.SourceFile],
 ) -> _Filter:
     directories = ledger.queries.find_directories() if question.project else {}
     return _Filter(question, sources, directories)
 
 
 def _describe(
-    ledger: UsageLedger,
-    question: UsageQuestion,
+    ledger: ledger_access.UsageLedger,
+    question: reports.UsageQuestion,
     messages: list[causes.CausedMessage],
     cause: causes.Cause | None,
     unread: int,
@@ -134,14 +134,14 @@ def _describe(
                 cause=row.cause.value,
                 messages=row.messages,
                 tokens=row.part.tokens,
-                cost_usd=to_dollars(row.part.cost) if is_priced else None,
+                cost_usd=totals.to_dollars(row.part.cost) if is_priced else None,
                 share=_divide(row.part, total),
             )
             for row in rows
         ),
         messages=len(messages),
         tokens=total.tokens,
-        cost_usd=to_dollars(total.cost) if is_priced else None,
+        cost_usd=totals.to_dollars(total.cost) if is_priced else None,
         unpriced_messages=unpriced,
         unread_files=unread,
         cause=cause.value if cause else None,
@@ -159,7 +159,7 @@ def _divide(part: causes.CausePart, total: causes.CausePart) -> float | None:
 
 
 def _describe_message(
-    ledger: UsageLedger, message: causes.CausedMessage, cause: causes.Cause | None
+    ledger: ledger_access.UsageLedger, message: causes.CausedMessage, cause: causes.Cause | None
 ) -> CauseMessage:
     entry, part = message.entry, message.parts[cause or causes.Cause.OTHER]
     file = ledger.files[entry.file_id]
@@ -170,7 +170,7 @@ def _describe_message(
         file=file.path,
         offset=entry.position,
         model=entry.model,
-        time=None if time is None else format_moment(time // 1000),
+        time=None if time is None else zones.format_moment(time // 1000),
         tokens=part.tokens,
-        cost_usd=to_dollars(part.cost) if message.is_priced else None,
+        cost_usd=totals.to_dollars(part.cost) if message.is_priced else None,
     )

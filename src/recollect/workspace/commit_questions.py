@@ -11,11 +11,14 @@ from recollect.documents import file_versions
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
 from recollect.locations.transcript_files import find_root_of
-from recollect.versions import file_paths, git_repository
-from recollect.versions.commit_links import CommitLink, LinkKind, link_commits
-from recollect.versions.file_blame import LineOfFile, blame_present, blame_revision
-from recollect.versions.file_texts import decode_file, split_lines
-from recollect.versions.recorded_evidence import BackupDirectory
+from recollect.versions import (
+    commit_links,
+    file_blame,
+    file_paths,
+    file_texts,
+    git_repository,
+    recorded_evidence,
+)
 from recollect.versions.session_evidence import collect_evidence
 from recollect.workspace.file_questions import FileFinder, FileRequest, FoundFile
 
@@ -61,14 +64,16 @@ def find_commits(
     session = open_transcript(transcript)
     cwd = file_paths.normalize_path(session.facts.cwds[0].value) if session.facts.cwds else ""
     repository = open_repository(directory) if directory else _open_recorded(cwd)
-    evidence = collect_evidence(session, BackupDirectory(find_root_of(transcript)))
+    evidence = collect_evidence(
+        session, recorded_evidence.BackupDirectory(find_root_of(transcript))
+    )
     recorded = (
         file_paths.normalize_path(str(file_paths.find_project_root(Path(cwd) / "any")))
         if cwd
         else ""
     )
     is_here = not directory or os.path.realpath(recorded) == str(repository.root)
-    links = link_commits(session, evidence, repository, recorded if is_here else cwd)
+    links = commit_links.link_commits(session, evidence, repository, recorded if is_here else cwd)
     return file_versions.CommitsDocument(
         schema=COMMITS_SCHEMA,
         session=session.id,
@@ -77,7 +82,7 @@ def find_commits(
     )
 
 
-def _describe_link(link: CommitLink) -> file_versions.CommitEntry:
+def _describe_link(link: commit_links.CommitLink) -> file_versions.CommitEntry:
     commit = link.commit
     return file_versions.CommitEntry(
         commit=link.id,
@@ -101,9 +106,9 @@ class _Tally:
         """Count lines that no session knows of."""
         self.counts["other"] += count
 
-    def add(self, path: str, lines: Iterable[LineOfFile]) -> None:
+    def add(self, path: str, lines: Iterable[file_blame.LineOfFile]) -> None:
         """Count the lines of a file."""
-        by_turn: dict[tuple[str, int | None, str | None], list[LineOfFile]] = {}
+        by_turn: dict[tuple[str, int | None, str | None], list[file_blame.LineOfFile]] = {}
         for line in lines:
             self.counts[line.author.by] += 1
             version = line.author.version
@@ -115,7 +120,7 @@ class _Tally:
             self._add_prompt(path, key, found)
 
     def _add_prompt(
-        self, path: str, key: tuple[str, int | None, str | None], lines: list[LineOfFile]
+        self, path: str, key: tuple[str, int | None, str | None], lines: list[file_blame.LineOfFile]
     ) -> None:
         session, turn, model = key
         version = lines[0].author.version
@@ -184,7 +189,7 @@ def _tally_commit(
         tally.add_other(len(added))
         return
     try:
-        lines = blame_revision(found.history, found.git, commit.id)
+        lines = file_blame.blame_revision(found.history, found.git, commit.id)
     except NothingFound:
         # Not a text file.
         return
@@ -198,17 +203,19 @@ def _iter_sessions(
         for mention in outline.commits:
             if commit.id.startswith(mention.sha):
                 yield file_versions.LinkedSession(
-                    session=outline.session_id, how=LinkKind.PRINTED.value, turn=mention.turn
+                    session=outline.session_id,
+                    how=commit_links.LinkKind.PRINTED.value,
+                    turn=mention.turn,
                 )
     text = repository.read_note(commit.id)
     note = git_repository.parse_note(text) if text else None
     for agent in note.sessions if note else ():
-        yield file_versions.LinkedSession(session=agent.id, how=LinkKind.NOTE.value)
+        yield file_versions.LinkedSession(session=agent.id, how=commit_links.LinkKind.NOTE.value)
     stated = list(repository.iter_checkpoint_sessions(commit))
     for _, outline in finder.index.find(None) if stated else ():
         if any(f'"{outline.session_id}"' in text for text in stated):
             yield file_versions.LinkedSession(
-                session=outline.session_id, how=LinkKind.TRAILER.value
+                session=outline.session_id, how=commit_links.LinkKind.TRAILER.value
             )
 
 
@@ -223,17 +230,17 @@ def count_tree(workspace: Workspace, directory: Path) -> file_versions.TreeDocum
     files = written = 0
     for path in workspace.track_files(repository.list_files(directory.absolute())):
         data = file_paths.read_tracked(repository.root / path)
-        content = decode_file(data) if data is not None else None
+        content = file_texts.decode_file(data) if data is not None else None
         if content is None:
             continue
         files += 1
         is_known = any(each.casefold() in known for each in _list_names(repository.root / path))
         found = finder.find(repository.root / path, only_near=True) if is_known else None
         if found is None:
-            tally.add_other(len(split_lines(content.text)))
+            tally.add_other(len(file_texts.split_lines(content.text)))
             continue
         modified = file_paths.find_modified(repository.root / path)
-        tally.add(path, blame_present(found.history, found.git, data, modified))
+        tally.add(path, file_blame.blame_present(found.history, found.git, data, modified))
         written += sum(each.added for each in found.history.own if each.change is not None)
     return file_versions.TreeDocument(
         schema=TREE_SCHEMA,

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.documents import file_versions
 from recollect.errors import NothingFound
-from recollect.versions.edit_index import EditIndex, group_sessions
-from recollect.versions.file_blame import GitFile
-from recollect.versions.file_history import FileHistory, find_history, select_transcripts_of
-from recollect.versions.file_paths import describe_target, find_project_root, has_repository
-from recollect.versions.session_outline import iter_changes
+from recollect.versions import edit_index, file_blame, file_history, file_paths, session_outline
 
 if TYPE_CHECKING:
     from recollect.locations import Transcript
@@ -39,8 +35,8 @@ class FileRequest(NamedTuple):
 class FoundFile(NamedTuple):
     """The history of a file, and its repository if there is one."""
 
-    history: FileHistory
-    git: GitFile | None
+    history: file_history.FileHistory
+    git: file_blame.GitFile | None
 
 
 class FileFinder:
@@ -50,12 +46,14 @@ class FileFinder:
         self._moved_from = request.moved_from
         self._budget = request.budget
         self._workspace = workspace
-        self._root = find_project_root(Path(describe_target(request.path).path))
+        self._root = file_paths.find_project_root(
+            Path(file_paths.describe_target(request.path).path)
+        )
         self._every = workspace.require_sessions()
         near = self._every
         if not request.all_projects:
-            aliases = describe_target(request.path, request.moved_from)
-            near = select_transcripts_of(aliases, self._every)
+            aliases = file_paths.describe_target(request.path, request.moved_from)
+            near = file_history.select_transcripts_of(aliases, self._every)
         self._is_everything = len(near) == len(self._every)
         self._asked = near
         self.index = self._asked_index = self._make_index(near)
@@ -70,10 +68,10 @@ class FileFinder:
         """The projects whose sessions were asked."""
         return sorted({each.project for each in self._asked})
 
-    def _make_index(self, transcripts: Sequence[Transcript]) -> EditIndex:
+    def _make_index(self, transcripts: Sequence[Transcript]) -> edit_index.EditIndex:
         workspace = self._workspace
         directory = workspace.data_directory
-        return EditIndex(transcripts, directory, workspace.count_files, self._budget)
+        return edit_index.EditIndex(transcripts, directory, workspace.count_files, self._budget)
 
     def find(
         self, path: Path, *, only_near: bool = False, with_git: bool = True
@@ -83,14 +81,14 @@ class FileFinder:
         Other projects are searched too if those around the file know nothing about it, unless
         `only_near`. Without git, only what sessions recorded counts.
         """
-        aliases = describe_target(path, self._moved_from)
-        uses_git = with_git and has_repository(self._root)
-        git = GitFile(self._root, Path(aliases.path)) if uses_git else None
+        aliases = file_paths.describe_target(path, self._moved_from)
+        uses_git = with_git and file_paths.has_repository(self._root)
+        git = file_blame.GitFile(self._root, Path(aliases.path)) if uses_git else None
         find_base = git.find_base if git else None
-        history = find_history(aliases, self.index, find_base)
+        history = file_history.find_history(aliases, self.index, find_base)
         if not (history.versions or self._is_everything or only_near or self.unread):
             self._asked, self._asked_index = self._every, self._make_index(self._every)
-            history = find_history(aliases, self._asked_index, find_base)
+            history = file_history.find_history(aliases, self._asked_index, find_base)
         return FoundFile(history, git) if history.versions else None
 
 
@@ -122,10 +120,10 @@ def list_files(workspace: Workspace, project: str, text: str = "") -> FileListin
     """
     transcripts = [each for each in workspace.find_transcripts() if each.project == project]
     directory = workspace.data_directory
-    index = EditIndex(transcripts, directory, workspace.count_files, MAX_READ)
+    index = edit_index.EditIndex(transcripts, directory, workspace.count_files, MAX_READ)
     found: dict[str, KnownFile] = {}
     for _, outline in index.find(None):
-        for path, times in iter_changes(outline, _CHANGING):
+        for path, times in session_outline.iter_changes(outline, _CHANGING):
             if text.casefold() in path.casefold():
                 known = found.get(path, KnownFile(path, 0, 0, ""))
                 found[path] = KnownFile(
@@ -141,8 +139,8 @@ def list_files(workspace: Workspace, project: str, text: str = "") -> FileListin
 def iter_outlining(workspace: Workspace, project: str) -> Iterator[None]:
     """Read the sessions of a project that the index knows too little about, one after the other."""
     transcripts = [each for each in workspace.find_transcripts() if each.project == project]
-    for each in group_sessions(transcripts):
-        EditIndex((each.transcript, *each.others), workspace.data_directory).update()
+    for each in edit_index.group_sessions(transcripts):
+        edit_index.EditIndex((each.transcript, *each.others), workspace.data_directory).update()
         yield
 
 
@@ -157,7 +155,7 @@ def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:
     return found
 
 
-def describe_history(history: FileHistory) -> file_versions.FileDocument:
+def describe_history(history: file_history.FileHistory) -> file_versions.FileDocument:
     """Return the document of a history."""
     return file_versions.FileDocument(
         schema=FILE_SCHEMA,

@@ -32,9 +32,7 @@ from recollect.sync import (
     sync_and_keep,
 )
 from recollect.usage.ledger_access import ask_ledger_of
-from recollect.workspace.session_catalog import Update
-from recollect.workspace.session_questions import find_running
-from recollect.workspace.usage_questions import sum_by_session
+from recollect.workspace import session_catalog, session_questions, usage_questions
 
 if TYPE_CHECKING:
     from recollect.library.listings import SessionContext
@@ -47,7 +45,7 @@ def count_usage(
     data_directory: Path, transcripts: Sequence[Transcript], roots: Sequence[Path]
 ) -> tuple[dict[str, SessionUsage], str | None]:
     """Return the usage of each session, and what is wrong with the index, if anything."""
-    return ask_ledger_of(roots, data_directory, transcripts, sum_by_session)
+    return ask_ledger_of(roots, data_directory, transcripts, usage_questions.sum_by_session)
 
 
 def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
@@ -93,7 +91,9 @@ class RefreshTask(Struct, frozen=True):
 class Refresher:
     """Sends only what is new, by remembering what it has sent."""
 
-    def __init__(self, task: RefreshTask, publish: Callable[[Update], None]) -> None:
+    def __init__(
+        self, task: RefreshTask, publish: Callable[[session_catalog.Update], None]
+    ) -> None:
         self._task = task
         self._publish = publish
         self._stamps: dict[str, Stamp] = {}
@@ -136,10 +136,10 @@ class Refresher:
         return 0.0 if has_more else max(MIN_PAUSE, SHARE * seconds)
 
     def _tell_processes(self) -> None:
-        live = find_running(self._task.roots)
+        live = session_questions.find_running(self._task.roots)
         if live != self._live:
             self._live = live
-            self._publish(Update(live=live))
+            self._publish(session_catalog.Update(live=live))
 
     def _list(
         self,
@@ -158,7 +158,7 @@ class Refresher:
             self._unread.pop(path, None)
         self._stamps.update(stamps)
         retentions = read_retentions(self._task.roots)
-        self._publish(Update(gone=gone, retentions=retentions, is_listed=True))
+        self._publish(session_catalog.Update(gone=gone, retentions=retentions, is_listed=True))
 
     def _sync(self, transcripts: Sequence[Transcript]) -> dict[str, FileParts]:
         """Update the index from these transcripts, and return what lists need of them."""
@@ -178,7 +178,7 @@ class Refresher:
         for each, (path, listing) in zip(transcripts, listings, strict=True):
             if listing is not None and listing.turn_count is None:
                 self._unread[path] = each
-        self._publish(Update(transcripts=tuple(transcripts), listings=listings))
+        self._publish(session_catalog.Update(transcripts=tuple(transcripts), listings=listings))
 
     def _retitle(
         self,
@@ -194,7 +194,9 @@ class Refresher:
         self._titles |= titles
         beside = [each for each in transcripts if each.project_dir in renamed]
         if found := list_retitled(self._task.data_directory, beside, context):
-            self._publish(Update(listings=tuple((each.path, each) for each in found)))
+            self._publish(
+                session_catalog.Update(listings=tuple((each.path, each) for each in found))
+            )
 
     def _find_figures(self) -> None:
         """Read some transcripts completely; unreadable ones are not tried again."""
@@ -203,7 +205,9 @@ class Refresher:
             del self._unread[each.file]
         if batch:
             found = list_current(self._task.data_directory, batch, is_complete=True)
-            self._publish(Update(listings=tuple((each.path, each) for each in found)))
+            self._publish(
+                session_catalog.Update(listings=tuple((each.path, each) for each in found))
+            )
 
     def _list_settled(self) -> list[Transcript]:
         """Return the next transcripts to read completely."""
@@ -223,11 +227,11 @@ class Refresher:
         try:
             usage, failure = count_usage(self._task.data_directory, transcripts, self._task.roots)
         except IndexFailure as error:
-            self._publish(Update(failure=str(error)))
+            self._publish(session_catalog.Update(failure=str(error)))
             return
         fresh = {key: each for key, each in usage.items() if self._usage.get(key) != each}
         self._usage = usage
-        self._publish(Update(usage=fresh, failure=failure))
+        self._publish(session_catalog.Update(usage=fresh, failure=failure))
 
     def _index(self, transcripts: Sequence[Transcript]) -> None:
         try:
@@ -235,12 +239,12 @@ class Refresher:
         except IndexFailure as error:
             # Nothing more can be done here; search says why it has no results.
             self._is_searchable = True
-            self._publish(Update(is_searchable=False, failure=str(error)))
+            self._publish(session_catalog.Update(is_searchable=False, failure=str(error)))
             return
         self._text_identity = find_text_identity(self._task.data_directory)
         if is_current != self._is_searchable:
             self._is_searchable = is_current
-            self._publish(Update(is_searchable=is_current))
+            self._publish(session_catalog.Update(is_searchable=is_current))
 
     def _has_lost_texts(self) -> bool:
         """Return whether the full-text index was deleted, as a damaged one may be."""

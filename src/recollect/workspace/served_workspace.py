@@ -26,12 +26,15 @@ from recollect.library.sidecar_files import load_clears
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
 from recollect.store import DamagedIndex, ask
-from recollect.workspace import session_catalog, session_questions
-from recollect.workspace.indexer_process import IndexerProcess
-from recollect.workspace.refresher import RefreshTask
-from recollect.workspace.session_cache import HealthCache, SessionCache
-from recollect.workspace.session_marks import load_marks
-from recollect.workspace.workspace import Workspace
+from recollect.workspace import (
+    indexer_process,
+    refresher,
+    session_cache,
+    session_catalog,
+    session_marks,
+    session_questions,
+    workspace,
+)
 
 if TYPE_CHECKING:
     from recollect.documents.health_report import HealthReport
@@ -55,7 +58,7 @@ REBUILD_SECONDS: Final = 2.0
 """How long a search waits for a damaged full-text index to be rebuilt."""
 
 
-class ServedWorkspace(Workspace):
+class ServedWorkspace(workspace.Workspace):
     """The sessions of a running server."""
 
     def __init__(
@@ -72,11 +75,11 @@ class ServedWorkspace(Workspace):
         self.roots = tuple(roots)
         self.catalog = session_catalog.SessionCatalog()
         self.changes = session_catalog.ChangeFeed()
-        task = RefreshTask(self.roots, data_directory, shows_errors)
-        self.indexer = IndexerProcess(self.catalog, task, self.changes.publish)
-        self._cache = SessionCache()
+        task = refresher.RefreshTask(self.roots, data_directory, shows_errors)
+        self.indexer = indexer_process.IndexerProcess(self.catalog, task, self.changes.publish)
+        self._cache = session_cache.SessionCache()
         self._choices = session_catalog.ChoiceCache()
-        self._reports = HealthCache(self, checks_this_machine=not is_demo)
+        self._reports = session_cache.HealthCache(self, checks_this_machine=not is_demo)
         self._ahead = ThreadPoolExecutor(1, thread_name_prefix="ahead")
         self._outlining = ThreadPoolExecutor(1, thread_name_prefix="outlines")
         self._outlined: set[str] = set()
@@ -102,7 +105,9 @@ class ServedWorkspace(Workspace):
     @property
     def present(self) -> session_questions.PresentState:
         """Running clients, usage and retention as known, and marks as they are in their file."""
-        return replace(self.catalog.snapshot.present, marks=load_marks(self.data_directory))
+        return replace(
+            self.catalog.snapshot.present, marks=session_marks.load_marks(self.data_directory)
+        )
 
     @property
     def choices(self) -> session_catalog.FilterChoices:

@@ -12,12 +12,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
-from recollect.documents.events import SessionChange
-from recollect.documents.session_documents import ProjectRow
-from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
+from recollect.documents import events, session_documents, session_listing
 from recollect.errors import NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
@@ -29,11 +26,11 @@ class Update(Struct, frozen=True, kw_only=True):
     """What has changed since the last update; None if nothing has."""
 
     transcripts: tuple[Transcript, ...] = ()
-    listings: tuple[tuple[str, SessionListing | None], ...] = ()
+    listings: tuple[tuple[str, session_listing.SessionListing | None], ...] = ()
     """By path; None if the file has no session."""
     gone: tuple[str, ...] = ()
-    usage: Mapping[str, SessionUsage] = {}
-    live: Mapping[str, LiveProcess] | None = None
+    usage: Mapping[str, session_listing.SessionUsage] = {}
+    live: Mapping[str, session_listing.LiveProcess] | None = None
     retentions: Mapping[str, Retention] | None = None
     """How long Claude Code keeps the transcripts of each Claude directory, by its path."""
     is_listed: bool = False
@@ -48,7 +45,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """Everything that is known at one moment."""
 
     version: int = 0
-    sessions: tuple[SessionListing, ...] = ()
+    sessions: tuple[session_listing.SessionListing, ...] = ()
     """Most recently active first."""
     transcripts: Mapping[str, Transcript] = {}
     """By path."""
@@ -57,7 +54,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     is_searchable: bool = False
     failure: str | None = None
 
-    def find_listings(self, session_id: str) -> list[SessionListing]:
+    def find_listings(self, session_id: str) -> list[session_listing.SessionListing]:
         """Return the sessions with that id, most recently active first."""
         return [each for each in self.sessions if each.id == session_id]
 
@@ -67,9 +64,9 @@ class SessionCatalog:
 
     def __init__(self) -> None:
         self.snapshot = Snapshot()
-        self._listings: dict[str, SessionListing] = {}
+        self._listings: dict[str, session_listing.SessionListing] = {}
         self._transcripts: dict[str, Transcript] = {}
-        self._usage: dict[str, SessionUsage] = {}
+        self._usage: dict[str, session_listing.SessionUsage] = {}
         self._lock = threading.Lock()
         self._has_list = threading.Event()
         self._has_all = threading.Event()
@@ -121,13 +118,13 @@ class SessionCatalog:
     def fail(self, reason: str) -> None:
         """Note that the snapshot is no longer kept up to date, and why."""
         with self._lock:
-            self.snapshot = replace(self.snapshot, failure=reason)
+            self.snapshot = structs.replace(self.snapshot, failure=reason)
 
     def lose_texts(self) -> None:
         """Note that the full-text index is gone, until an update says that it is back."""
         with self._lock:
             self._has_texts.clear()
-            self.snapshot = replace(self.snapshot, is_searchable=False)
+            self.snapshot = structs.replace(self.snapshot, is_searchable=False)
 
     def _take(self, update: Update) -> None:
         for each in update.transcripts:
@@ -142,14 +139,14 @@ class SessionCatalog:
                 self._listings[path] = listing
         self._usage.update(update.usage)
 
-    def _sort(self) -> tuple[SessionListing, ...]:
+    def _sort(self) -> tuple[session_listing.SessionListing, ...]:
         return tuple(sorted(self._listings.values(), key=lambda each: (-each.activity, each.path)))
 
 
 class FoundSession(Struct, frozen=True, kw_only=True):
     """A session: its listing and its files."""
 
-    listing: SessionListing
+    listing: session_listing.SessionListing
     transcript: Transcript
     relatives: tuple[Transcript, ...]
 
@@ -176,7 +173,7 @@ def find_session(known: Snapshot, session_id: str, project: str | None = None) -
 
 
 def _find_relatives(
-    known: Snapshot, listing: SessionListing, transcript: Transcript
+    known: Snapshot, listing: session_listing.SessionListing, transcript: Transcript
 ) -> list[Transcript]:
     owner = listing.parent_id if listing.is_subagent else listing.id
     # Subagents of 2.0.x are beside the sessions, and only their records say whose they are.
@@ -212,7 +209,7 @@ class ChangeFeed:
 
     def __init__(self) -> None:
         self._run = secrets.token_hex(4)
-        self._kept: deque[SessionChange] = deque(maxlen=KEPT)
+        self._kept: deque[events.SessionChange] = deque(maxlen=KEPT)
         self._number = 0
         self._listeners: set[asyncio.Event] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -235,7 +232,7 @@ class ChangeFeed:
         """The id of the newest event."""
         return self.name(self._number)
 
-    async def iter_since(self, last_id: str | None) -> AsyncIterator[SessionChange | None]:
+    async def iter_since(self, last_id: str | None) -> AsyncIterator[events.SessionChange | None]:
         """Yield the changes after that event, endlessly; None if some of them are missing."""
         number = self._number if last_id is None else self._find_number(last_id)
         if number is None:
@@ -254,7 +251,7 @@ class ChangeFeed:
             self._listeners.discard(woken)
 
     def _add(self, update: Update) -> None:
-        change = SessionChange(
+        change = events.SessionChange(
             number=self._number + 1,
             sessions=tuple(
                 dict.fromkeys([each.id for _, each in update.listings if each] + [*update.usage])
@@ -280,7 +277,7 @@ class ChangeFeed:
         return number if run == self._run and oldest <= number <= self._number else None
 
 
-def _is_empty(change: SessionChange) -> bool:
+def _is_empty(change: events.SessionChange) -> bool:
     is_quiet = change.live is None and change.is_searchable is None
     return is_quiet and not change.sessions and not change.gone
 
@@ -289,7 +286,7 @@ class FilterChoices(Struct, frozen=True, kw_only=True):
     """The values that lists can be filtered by; subagents are not counted."""
 
     sessions: int
-    projects: tuple[ProjectRow, ...]
+    projects: tuple[session_documents.ProjectRow, ...]
     branches: tuple[str, ...]
     models: tuple[str, ...]
 
@@ -318,18 +315,20 @@ def _find(known: Snapshot) -> FilterChoices:
     )
 
 
-def _describe_projects(known: Snapshot) -> list[ProjectRow]:
+def _describe_projects(known: Snapshot) -> list[session_documents.ProjectRow]:
     """Return the projects of all sessions, most recently active first."""
-    members: defaultdict[str, list[SessionListing]] = defaultdict(list)
+    members: defaultdict[str, list[session_listing.SessionListing]] = defaultdict(list)
     for each in known.sessions:
         if not each.is_subagent:
             members[each.project].append(each)
     return [_describe(name, listings) for name, listings in members.items()]
 
 
-def _describe(name: str, listings: list[SessionListing]) -> ProjectRow:
+def _describe(
+    name: str, listings: list[session_listing.SessionListing]
+) -> session_documents.ProjectRow:
     places = Counter(each.cwd for each in listings if each.cwd)
-    return ProjectRow(
+    return session_documents.ProjectRow(
         id=name,
         path=next((place for place, _ in places.most_common(1)), None),
         sessions=len(listings),

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
 
 from recollect.errors import IndexFailure, UsageError
 from recollect.store.data_directory import hold_lock, make_private_directory
@@ -20,14 +18,14 @@ MAX_NOTE: Final = 10_000
 _LOCK_NAME: Final = "marks.lock"
 
 
-class SessionMark(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SessionMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the user said about a session."""
 
     starred: bool = False
     note: str = ""
 
 
-class MarksFile(Struct, frozen=True, kw_only=True):
+class MarksFile(msgspec.Struct, frozen=True, kw_only=True):
     """The file: marks by the id of their session."""
 
     version: Literal[1] = 1
@@ -57,7 +55,7 @@ def change_mark(
     with hold_lock(directory, name=_LOCK_NAME):
         kept = _read(directory)
         mark = kept.sessions.get(session_id, NO_MARK)
-        mark = replace(
+        mark = msgspec.structs.replace(
             mark,
             starred=mark.starred if starred is None else starred,
             note=mark.note if note is None else note.strip(),

@@ -17,33 +17,24 @@ from recollect.locations.references import MIN_PREFIX_LENGTH
 from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count
 from recollect.reader.transcript_reader import read_transcript
-from recollect.records.attachments import Attachment
-from recollect.records.blocks import ToolResult
-from recollect.records.conversation_records import User
-from recollect.records.envelope import Record, Span
-from recollect.records.state import QueueOperation, State
+from recollect.records import attachments, blocks, conversation_records, envelope, state
 from recollect.records.system_records import CompactBoundary, Progress
-from recollect.render.views.timeline import build_timeline, find_turn_index
-from recollect.render.views.turn_views import build_turn_view, build_turn_views
-from recollect.render.views.whole_calls import complete_call, read_step, show_whole_call
-from recollect.session.prompts import read_unrecorded
-from recollect.session.queue import QUEUED_PREFIX
-from recollect.session.record_texts import list_blocks, list_texts
+from recollect.render.views import timeline, turn_views, whole_calls
+from recollect.session import prompts, queue, record_texts, subagents
 from recollect.session.session import Session
-from recollect.session.subagents import Subagent
 from recollect.workspace.session_catalog import FoundSession
 
 _TURN: Final = re.compile(f"{place_names.TURN_PREFIX}(-?[1-9][0-9]{{0,8}})")
 _MAX_TO_SUMMARY: Final = 3
 """Turns from the boundary of a compaction to its summary, at most."""
 
-_QUEUED: Final = re.compile(f"{QUEUED_PREFIX}([0-9]{{1,15}})")
+_QUEUED: Final = re.compile(f"{queue.QUEUED_PREFIX}([0-9]{{1,15}})")
 _LINE: Final = re.compile(f"{place_names.LINE_PREFIX}([0-9]{{1,15}})")
 _MAX_DIGITS: Final = 15
 """Maximum length of an offset: more than any file has bytes."""
 
 
-def iter_subagents(session: Session) -> Iterator[Subagent]:
+def iter_subagents(session: Session) -> Iterator[subagents.Subagent]:
     """Yield the subagents of a session and theirs, each once."""
     waiting, seen = [session], {id(session)}
     while waiting:
@@ -62,11 +53,15 @@ def find_agent(session: Session, agent_id: str) -> Session:
     raise NothingFound(f"The session has no subagent {agent_id!r}.")
 
 
-def find_span(session: Session, uuid: str) -> Span:
+def find_span(session: Session, uuid: str) -> envelope.Span:
     """Return where a record is, of the session itself or of one of its subagents."""
     uuid = uuid.removeprefix(place_names.BESIDE_PREFIX)
     if line := _LINE.fullmatch(uuid):
-        lines: tuple[Record, ...] = (*session.states, *session.irregular, *session.nameless)
+        lines: tuple[envelope.Record, ...] = (
+            *session.states,
+            *session.irregular,
+            *session.nameless,
+        )
         for each in lines:
             if each.span is not None and each.span.offset == int(line[1]):
                 return each.span
@@ -77,7 +72,7 @@ def find_span(session: Session, uuid: str) -> Span:
     raise NothingFound(f"The session has no record {uuid!r}.")
 
 
-def find_line(found: FoundSession, line: str) -> tuple[Span, str | None]:
+def find_line(found: FoundSession, line: str) -> tuple[envelope.Span, str | None]:
     """Return the span and uuid of the record at `file:offset`, where lists have `file` as an id.
 
     Only files of the session are read.
@@ -153,15 +148,17 @@ def find_location(
 def _find_state(session: Session, offset: int) -> RecordLocation:
     """Return where the record on the line at `offset` is shown; a repeated state once."""
     said = next((each for each in session.states if _offset_of(each) == offset), None)
-    texts = list_texts(said) if said else None
+    texts = record_texts.list_texts(said) if said else None
     turn, shown = 0, None
-    for index, entries in enumerate(build_timeline(session).entries):
+    for index, entries in enumerate(timeline.build_timeline(session).entries):
         for entry in entries:
             what = entry.what
             at = _offset_of(what)
             turn = index if at is not None and at <= offset else turn
             is_same = (
-                isinstance(what, State) and type(what) is type(said) and list_texts(what) == texts
+                isinstance(what, state.State)
+                and type(what) is type(said)
+                and record_texts.list_texts(what) == texts
             )
             if at == offset or (is_same and (shown is None or (at or 0) <= offset)):
                 shown = RecordLocation(index, f"{place_names.LINE_PREFIX}{at}")
@@ -169,15 +166,15 @@ def _find_state(session: Session, offset: int) -> RecordLocation:
 
 
 def _offset_of(what: object) -> int | None:
-    span = what.span if isinstance(what, Record) else None
+    span = what.span if isinstance(what, envelope.Record) else None
     return span.offset if span else None
 
 
 def _find_queued(session: Session, offset: int, words: Sequence[str]) -> RecordLocation:
     """Return where a prompt from the queue is shown that became a message of its own."""
-    queued = (each for each in session.states if isinstance(each, QueueOperation))
+    queued = (each for each in session.states if isinstance(each, state.QueueOperation))
     entry = next((each for each in queued if _offset_of(each) == offset), None)
-    text = read_unrecorded(entry.content, is_sent=True).words.strip() if entry else ""
+    text = prompts.read_unrecorded(entry.content, is_sent=True).words.strip() if entry else ""
     for message in session.messages:
         first = message.records[0]
         if text and first.uuid and (_offset_of(first) or 0) > offset and text in message.text:
@@ -201,14 +198,14 @@ def _find_own(
 ) -> RecordLocation | None:
     anchor = session.find_anchor(uuid, offset)
     names = [*_find_answered(session, anchor), anchor]
-    index = find_turn_index(session, names[0])
+    index = timeline.find_turn_index(session, names[0])
     if index is None:
         return None
     if isinstance(session.find_record(anchor), CompactBoundary):
         compaction = _find_compaction(session, index)
         if compaction is not None:
             return compaction
-    view = next(iter(build_turn_views(session, start=index, stop=index + 1)), None)
+    view = next(iter(turn_views.build_turn_views(session, start=index, stop=index + 1)), None)
     if view is None:
         return RecordLocation(index, f"{place_names.TURN_PREFIX}{index + 1}")
     wanted = {*names, f"{place_names.BESIDE_PREFIX}{anchor}"}
@@ -229,14 +226,14 @@ def _list_compactions(view: TurnView) -> set[str]:
 
 def _find_compaction(session: Session, index: int) -> RecordLocation | None:
     """Return where the compaction of a boundary is shown: mostly with the summary after it."""
-    for view in build_turn_views(session, start=index, stop=index + _MAX_TO_SUMMARY):
+    for view in turn_views.build_turn_views(session, start=index, stop=index + _MAX_TO_SUMMARY):
         for uuid in _list_compactions(view):
             return RecordLocation(view.number - 1, uuid)
     return None
 
 
 def _read(step: Step, session: Session) -> str:
-    return read_step(show_whole_call(step, session))
+    return whole_calls.read_step(whole_calls.show_whole_call(step, session))
 
 
 def _read_prompt(view: TurnView) -> str:
@@ -247,14 +244,14 @@ def _read_prompt(view: TurnView) -> str:
 def _find_answered(session: Session, uuid: str) -> list[str]:
     """Return the records of the calls that show a record: its results, or a hook of theirs."""
     record = session.find_record(uuid)
-    message = record.message if isinstance(record, User) else None
+    message = record.message if isinstance(record, conversation_records.User) else None
     ids = [
         block.tool_use_id
-        for block in list_blocks(message.content if message else None)
-        if isinstance(block, ToolResult)
+        for block in record_texts.list_blocks(message.content if message else None)
+        if isinstance(block, blocks.ToolResult)
     ]
-    if isinstance(record, Attachment | Progress):
-        hooks = build_timeline(session).hooks
+    if isinstance(record, attachments.Attachment | Progress):
+        hooks = timeline.build_timeline(session).hooks
         ids += [call for call, runs in hooks.items() if any(run.uuid == uuid for run in runs)]
     calls = map(session.find_tool_call, ids)
     return [call.call_uuid for call in calls if call and call.call_uuid]
@@ -272,7 +269,7 @@ def _find_inside(session: Session, uuid: str, words: Sequence[str]) -> RecordLoc
             inside = find_location(child.session, uuid, None, words)
             anchor = child.call.call_uuid or "" if child.call else ""
             # Without a known call no turn shows the subagent.
-            index = find_turn_index(session, anchor) or 0
+            index = timeline.find_turn_index(session, anchor) or 0
             return RecordLocation(index, anchor, child.agent_id, inside)
     return None
 
@@ -289,10 +286,10 @@ def find_call(session: Session, call_id: str) -> FoundCall:
     sessions = (session, *(child.session for child in iter_subagents(session)))
     owner = next((each for each in sessions if each.find_tool_call(call_id)), session)
     call = owner.find_tool_call(call_id)
-    index = find_turn_index(owner, call.call_uuid or "") if call else None
+    index = timeline.find_turn_index(owner, call.call_uuid or "") if call else None
     if call is not None and index is not None:
-        view = build_turn_view(owner, owner.turns[index])
+        view = turn_views.build_turn_view(owner, owner.turns[index])
         for step in view.steps:
             if isinstance(step, ToolStep) and step.call_id == call_id:
-                return FoundCall(step, complete_call(step, call))
+                return FoundCall(step, whole_calls.complete_call(step, call))
     raise NothingFound(f"The session has no tool call {call_id!r}.")

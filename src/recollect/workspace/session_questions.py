@@ -13,8 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.archive.deleted_sessions import is_partial
 from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
@@ -103,7 +102,7 @@ def complete_listing(listing: SessionListing, present: PresentState) -> SessionL
     """Return a listing with its usage, its running client and its expiry."""
     moment = _find_expiry(listing, present)
     mark = present.marks.get(listing.id, NO_MARK)
-    return replace(
+    return structs.replace(
         add_usage(listing, present),
         duration_ms=milliseconds_between(listing.created, listing.last_active),
         live=None if listing.is_subagent else present.live.get(listing.id),
@@ -121,7 +120,7 @@ def add_usage(listing: SessionListing, present: PresentState) -> SessionListing:
     usage = None if listing.is_subagent else present.usage.get(listing.id)
     if usage is None:
         return listing
-    return replace(
+    return structs.replace(
         listing,
         models=listing.models or usage.models,
         replies=usage.replies,
@@ -142,7 +141,7 @@ def list_sessions(
     """Return one page of sessions; `page` is its number and its size."""
     query = query or session_filters.SessionQuery()
     if as_tree:
-        query = replace(query, include_subagents=True)
+        query = structs.replace(query, include_subagents=True)
     transcripts = workspace.find_transcripts(include_subagents=query.include_subagents)
     listings = list_current(
         workspace.data_directory,
@@ -158,7 +157,7 @@ def list_sessions(
         found = _arrange(workspace, listings, found)
     chosen = session_filters.make_page(found, *page)
     shown = tuple(complete_listing(each, present) for each in chosen.sessions)
-    return replace(chosen, sessions=shown)
+    return structs.replace(chosen, sessions=shown)
 
 
 def list_known(
@@ -189,7 +188,7 @@ def _arrange(
 
 
 def _to_listing(tree: SessionTree) -> SessionListing:
-    return replace(
+    return structs.replace(
         tree.listing,
         relation=tree.relation.value if tree.relation else None,
         children=tuple(map(_to_listing, tree.children)),

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, TypedDict
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.usage_groups import Group
 from recollect.usage import reports
@@ -121,7 +120,7 @@ def answer_usage(
     """Return the report, without titles."""
     report, pace, problems = load_figures(ledger, question, now.timestamp())
     return UsageAnswer(
-        report=replace(report, rows=report.rows[:limit]),
+        report=structs.replace(report, rows=report.rows[:limit]),
         pace=pace,
         problems=problems,
         omitted_rows=0 if limit is None else max(len(report.rows) - limit, 0),

@@ -6,26 +6,11 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import click
 
-from recollect.cli.archive_encryption import (
-    decrypt,
-    encrypt,
-    export,
-    open_archive,
-    open_existing,
-    print_document,
-)
+from recollect.cli import archive_encryption, write_targets
 from recollect.cli.clock import read_clock
 from recollect.cli.command_workspace import progress_line
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.cli.terminal_output import count_columns, count_table_columns
-from recollect.cli.write_targets import (
-    TargetOptions,
-    choose_target,
-    confirm,
-    keeps_times,
-    target_options,
-    yes_option,
-)
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.locations import resolve_roots
 
@@ -62,7 +47,7 @@ def archive_command(ctx: click.Context) -> int:
 
 
 @archive_command.command("enable")
-@yes_option
+@write_targets.yes_option
 @click.option("--hook", is_flag=True, help="Print snippets that run `archive sync` automatically.")
 @claude_dir_option
 @json_option
@@ -83,14 +68,16 @@ def enable(*, yes: bool, hook: bool, claude_dirs: tuple[Path, ...], as_json: boo
     if hook and as_json:
         raise UsageError("--hook cannot be used with --json.")
     roots = resolve_roots(claude_dirs)
-    archive = open_archive(roots)
+    archive = archive_encryption.open_archive(roots)
     if not archive.is_enabled:
         from recollect.cli.archive_text import ask_for_consent
 
         ask_for_consent(archive, roots, yes=yes)
         set_enabled(archive, enabled=True)
     document = describe_status(archive, roots)
-    print_document(document, iter_status(document, count_columns()), as_json=as_json)
+    archive_encryption.print_document(
+        document, iter_status(document, count_columns()), as_json=as_json
+    )
     for heading, snippet in iter_snippets(make_command(claude_dirs)) if hook else ():
         click.echo(f"\n# {heading}\n{snippet}")
     return 0
@@ -107,10 +94,12 @@ def disable(*, as_json: bool) -> int:
     from recollect.archive.archive_tasks import describe_status, set_enabled
     from recollect.cli.archive_text import iter_status
 
-    archive = open_existing()
+    archive = archive_encryption.open_existing()
     set_enabled(archive, enabled=False)
     document = describe_status(archive, ())
-    print_document(document, iter_status(document, count_columns()), as_json=as_json)
+    archive_encryption.print_document(
+        document, iter_status(document, count_columns()), as_json=as_json
+    )
     return 0
 
 
@@ -136,7 +125,7 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     from recollect.cli.archive_text import iter_sync, iter_sync_problems
 
     roots = resolve_roots(claude_dirs)
-    archive = open_archive(roots)
+    archive = archive_encryption.open_archive(roots)
     if archive.settings is None and not quiet and sys.stdin.isatty():
         from recollect.cli.archive_text import ask_for_consent
 
@@ -149,7 +138,9 @@ def sync(*, quiet: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
         for text in () if is_complete else iter_sync_problems(document, count_columns()):
             click.echo(text, err=True)
     else:
-        print_document(document, iter_sync(document, count_columns()), as_json=as_json)
+        archive_encryption.print_document(
+            document, iter_sync(document, count_columns()), as_json=as_json
+        )
     return 0 if is_complete else UnreadableInput.exit_code
 
 
@@ -170,8 +161,10 @@ def status(*, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     except NothingFound:
         # The archive may be all that is left.
         roots = ()
-    document = describe_status(open_archive(roots), roots)
-    print_document(document, iter_status(document, count_columns()), as_json=as_json)
+    document = describe_status(archive_encryption.open_archive(roots), roots)
+    archive_encryption.print_document(
+        document, iter_status(document, count_columns()), as_json=as_json
+    )
     return UnreadableInput.exit_code if document.damaged_manifests else 0
 
 
@@ -187,11 +180,11 @@ def list_archived(*, as_json: bool) -> int:
     from recollect.archive.archive_tasks import describe_sessions
     from recollect.cli.archive_text import iter_sessions
 
-    archive = open_existing()
+    archive = archive_encryption.open_existing()
     document = describe_sessions(archive, _find_activities())
     if not document.sessions and not as_json:
         raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
-    print_document(
+    archive_encryption.print_document(
         document, iter_sessions(document, read_clock(), count_table_columns()), as_json=as_json
     )
     return 0
@@ -214,22 +207,24 @@ def verify(*, deep: bool, as_json: bool) -> int:
     from recollect.cli.archive_text import iter_verification
 
     with progress_line("objects") as show_progress:
-        document = run_verification(open_existing(), show_progress, deep=deep)
-    print_document(document, iter_verification(document, count_columns()), as_json=as_json)
+        document = run_verification(archive_encryption.open_existing(), show_progress, deep=deep)
+    archive_encryption.print_document(
+        document, iter_verification(document, count_columns()), as_json=as_json
+    )
     return UnreadableInput.exit_code if document.damaged else 0
 
 
 @archive_command.command("restore")
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
 @click.option("--all", "everything", is_flag=True, help="Restore everything in the archive.")
-@target_options
+@write_targets.target_options
 @json_option
 def restore(
     sessions: tuple[str, ...],
     *,
     everything: bool,
     as_json: bool,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[write_targets.TargetOptions],
 ) -> int:
     """Restore archived sessions byte for byte.
 
@@ -250,10 +245,15 @@ def restore(
 
     if bool(sessions) == everything:
         raise UsageError("Name the sessions to restore, or use --all.")
-    base = choose_target(options, RESTORED)
-    document = run_restore(open_existing(), sessions, base, keep_times=keeps_times(options))
+    base = write_targets.choose_target(options, RESTORED)
+    document = run_restore(
+        archive_encryption.open_existing(),
+        sessions,
+        base,
+        keep_times=write_targets.keeps_times(options),
+    )
     lines = iter_written(document.files, document.directory, dry_run=False)
-    print_document(document, lines, as_json=as_json)
+    archive_encryption.print_document(document, lines, as_json=as_json)
     return 0
 
 
@@ -264,7 +264,7 @@ def restore(
     help="Remove sessions last active before DATE: 2026-11-15, 2026-11, 90d, 52w.",
 )
 @dry_run_option
-@yes_option
+@write_targets.yes_option
 @json_option
 def prune(*, older_than: str | None, dry_run: bool, yes: bool, as_json: bool) -> int:
     """Remove old sessions from the archive.
@@ -279,10 +279,12 @@ def prune(*, older_than: str | None, dry_run: bool, yes: bool, as_json: bool) ->
     from recollect.session.times import parse_range
 
     before, _ = parse_range(older_than, None, read_clock())
-    archive = open_existing()
+    archive = archive_encryption.open_existing()
     if older_than and not dry_run:
         planned = prune_archive(archive, before, dry_run=True)
-        confirm(f"Remove {len(planned.sessions):,} archived sessions for good?", yes=yes)
+        write_targets.confirm(
+            f"Remove {len(planned.sessions):,} archived sessions for good?", yes=yes
+        )
     _print_removal(prune_archive(archive, before, dry_run=dry_run), as_json=as_json)
     return 0
 
@@ -295,7 +297,7 @@ def prune(*, older_than: str | None, dry_run: bool, yes: bool, as_json: bool) ->
     help="Allow a forgotten session to be archived again; needs the full id.",
 )
 @dry_run_option
-@yes_option
+@write_targets.yes_option
 @json_option
 def forget(session: str, *, undo: bool, dry_run: bool, yes: bool, as_json: bool) -> int:
     """Remove a session from the archive for good.
@@ -311,15 +313,17 @@ def forget(session: str, *, undo: bool, dry_run: bool, yes: bool, as_json: bool)
     from recollect.archive.archive_tasks import allow_again, describe_status, forget_session
     from recollect.cli.archive_text import iter_status
 
-    archive = open_existing()
+    archive = archive_encryption.open_existing()
     if undo:
         allow_again(archive, session)
         document = describe_status(archive, ())
-        print_document(document, iter_status(document, count_columns()), as_json=as_json)
+        archive_encryption.print_document(
+            document, iter_status(document, count_columns()), as_json=as_json
+        )
         return 0
     if not dry_run:
         planned = forget_session(archive, session, dry_run=True)
-        confirm(f"Remove {planned.sessions[0]} from the archive for good?", yes=yes)
+        write_targets.confirm(f"Remove {planned.sessions[0]} from the archive for good?", yes=yes)
     _print_removal(forget_session(archive, session, dry_run=dry_run), as_json=as_json)
     return 0
 
@@ -340,8 +344,10 @@ def _find_activities() -> dict[str, float]:
 def _print_removal(document: "ArchiveRemoval", *, as_json: bool) -> None:
     from recollect.cli.archive_text import iter_removal
 
-    print_document(document, iter_removal(document, count_columns()), as_json=as_json)
+    archive_encryption.print_document(
+        document, iter_removal(document, count_columns()), as_json=as_json
+    )
 
 
-for each in (export, encrypt, decrypt):
+for each in (archive_encryption.export, archive_encryption.encrypt, archive_encryption.decrypt):
     archive_command.add_command(each)

@@ -11,29 +11,11 @@ from typing import Unpack
 import click
 from msgspec.structs import replace
 
+from recollect.cli import file_text, terminal_output
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.commands.commit_commands import iter_prompts, iter_rest
-from recollect.cli.file_text import (
-    SearchOptions,
-    all_projects_option,
-    load_history,
-    moved_from_option,
-    report_unreadable,
-)
 from recollect.cli.json_output import format_document
 from recollect.cli.options import check_reveal, claude_dir_option, json_option, reveal_option
-from recollect.cli.terminal_output import (
-    GAP,
-    colour_option,
-    count_columns,
-    faint,
-    join_lines,
-    label_id,
-    pad,
-    pager_option,
-    show_lines,
-    strong,
-)
 from recollect.documents.file_versions import BlamedLine, BlameDocument, TreeDocument
 from recollect.errors import UnreadableInput, UsageError
 from recollect.quantities import format_count, format_date
@@ -48,7 +30,7 @@ _MAX_PROMPT_WIDTH = 40
 _TEXT_SHARE = 2
 
 
-class _Options(SearchOptions):
+class _Options(file_text.SearchOptions):
     lines: str | None
     revision: str | None
     ignore_space: bool
@@ -71,10 +53,10 @@ class _Options(SearchOptions):
 )
 @click.option("--porcelain", is_flag=True, help="Output for scripts, like `git blame --porcelain`.")
 @reveal_option
-@moved_from_option
-@all_projects_option
-@pager_option
-@colour_option
+@file_text.moved_from_option
+@file_text.all_projects_option
+@terminal_output.pager_option
+@terminal_output.colour_option
 @claude_dir_option
 @json_option
 def blame_command(path: Path, **options: Unpack[_Options]) -> int:
@@ -112,8 +94,10 @@ def blame_command(path: Path, **options: Unpack[_Options]) -> int:
     if options["porcelain"]:
         lines = _iter_porcelain(document)
     else:
-        lines = (_iter_counts if options["stat"] else _iter_table)(wanted, count_columns())
-    show_lines(lines, is_paged=options["paged"])
+        lines = (_iter_counts if options["stat"] else _iter_table)(
+            wanted, terminal_output.count_columns()
+        )
+    terminal_output.show_lines(lines, is_paged=options["paged"])
     return unreadable
 
 
@@ -125,12 +109,16 @@ def _count_directory(path: Path, options: _Options) -> int:
     if options["as_json"]:
         click.echo(format_document(found))
     else:
-        show_lines(_iter_tree(found, count_columns()), is_paged=options["paged"])
+        terminal_output.show_lines(
+            _iter_tree(found, terminal_output.count_columns()), is_paged=options["paged"]
+        )
     return 0
 
 
 def _iter_tree(found: TreeDocument, columns: int) -> Iterator[str]:
-    yield strong(f"{format_count(found.files, 'file')}, {format_count(found.lines, 'line')}")
+    yield terminal_output.strong(
+        f"{format_count(found.files, 'file')}, {format_count(found.lines, 'line')}"
+    )
     yield from iter_prompts(found.prompts, columns)
     rest = {"not by Claude Code": found.other, "unknown": found.unknown}
     yield from iter_rest(rest, found.lines)
@@ -145,8 +133,8 @@ def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:
     from recollect.versions.file_paths import find_modified, read_present
     from recollect.workspace.file_questions import describe_blame
 
-    found = load_history(path, options)
-    report_unreadable(found.history)
+    found = file_text.load_history(path, options)
+    file_text.report_unreadable(found.history)
     code = UnreadableInput.exit_code if found.history.unreadable else 0
     space = options["ignore_space"]
     revision = options["revision"]
@@ -189,17 +177,20 @@ def _iter_table(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
     room = max(map(measure, labels), default=0)
     number_width = len(str(entries[-1].line)) if entries else 1
     for entry, label in zip(entries, labels, strict=True):
-        margin = f"{pad(label, room, '<')}{GAP}{entry.line:>{number_width}}"
+        padded = terminal_output.pad(label, room, "<")
+        margin = f"{padded}{terminal_output.GAP}{entry.line:>{number_width}}"
         text = safe_text(entry.text.expandtabs(4), single_line=True)
-        yield f"{faint(margin) if entry.by != 'claude' else margin}{GAP}{text}".rstrip()
+        if entry.by != "claude":
+            margin = terminal_output.faint(margin)
+        yield f"{margin}{terminal_output.GAP}{text}".rstrip()
 
 
 def _make_label(entry: BlamedLine, width: int) -> str:
     if entry.by != "claude":
         return _NAMES[entry.by]
-    turn = f"{label_id(entry.session or '')}:{entry.turn or '?'}"
+    turn = f"{terminal_output.label_id(entry.session or '')}:{entry.turn or '?'}"
     day = format_date(moment) if (moment := parse_time(entry.time)) else ""
-    return f"{turn}  {day}  {clip(join_lines(entry.prompt), width)}".rstrip()
+    return f"{turn}  {day}  {clip(terminal_output.join_lines(entry.prompt), width)}".rstrip()
 
 
 def _iter_counts(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
@@ -212,7 +203,9 @@ def _iter_counts(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
     width = len(f"{max(counts.values(), default=0):,}")
     for (label, model), count in sorted(counts.items(), key=lambda pair: -pair[1]):
         share = f"{100 * count / len(entries):.0f}%"
-        yield GAP.join(filter(None, [f"{count:>{width},}", f"{share:>4}", model, label]))
+        yield terminal_output.GAP.join(
+            filter(None, [f"{count:>{width},}", f"{share:>4}", model, label])
+        )
 
 
 def _iter_porcelain(document: BlameDocument) -> Iterator[str]:
@@ -245,7 +238,7 @@ def _iter_header(entry: BlamedLine) -> Iterator[str]:
     yield f"author-mail <{safe_text(entry.model or '', single_line=True)}>"
     yield f"author-time {int(moment.timestamp()) if moment else 0}"
     yield "author-tz +0000"
-    yield f"summary {join_lines(entry.prompt or _NAMES[entry.by])}"
+    yield f"summary {terminal_output.join_lines(entry.prompt or _NAMES[entry.by])}"
     if entry.by == "claude":
         yield f"recollect-session {safe_text(entry.session or '', single_line=True)}"
         yield f"recollect-turn {entry.turn or 0}"

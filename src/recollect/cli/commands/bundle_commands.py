@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from recollect.cli.archive_text import iter_written
+from recollect.cli import archive_text, json_output, write_targets
 from recollect.cli.command_workspace import (
     LockOptions,
     choose_lock,
@@ -18,9 +18,7 @@ from recollect.cli.command_workspace import (
     progress_line,
     use_configured_keys,
 )
-from recollect.cli.json_output import format_document
 from recollect.cli.options import SessionName, claude_dir_option, json_option
-from recollect.cli.write_targets import TargetOptions, choose_target, keeps_times, target_options
 from recollect.errors import UsageError
 from recollect.quantities import format_bytes, format_count
 from recollect.render.terminal import safe_text
@@ -81,7 +79,7 @@ def bundle_command(
             err=True,
         )
     if as_json:
-        click.echo(format_document(document))
+        click.echo(json_output.format_document(document))
         return 0
     packed = format_count(len(document.sessions), "session")
     files, size = format_count(document.files, "file"), format_bytes(document.stored_bytes)
@@ -124,7 +122,7 @@ IMPORTED = "imported-sessions"
     type=click.Path(path_type=Path),
     help="Age identity file that decrypts the bundle.",
 )
-@target_options
+@write_targets.target_options
 @json_option
 def import_command(
     file: Path,
@@ -133,7 +131,7 @@ def import_command(
     dry_run: bool,
     maps: tuple[str, ...],
     as_json: bool,
-    **options: Unpack[TargetOptions],
+    **options: Unpack[write_targets.TargetOptions],
 ) -> int:
     """Unpack the sessions of a bundle.
 
@@ -153,17 +151,17 @@ def import_command(
     from recollect.archive.bundle_tasks import import_bundle  # loads the archive
 
     use_configured_keys()
-    base = choose_target(options, IMPORTED)
+    base = write_targets.choose_target(options, IMPORTED)
     document = import_bundle(
         file,
         base,
         dict(map(_parse_map, maps)),
         dry_run=dry_run,
-        keep_times=keeps_times(options),
+        keep_times=write_targets.keeps_times(options),
         identity=identity,
     )
-    lines = iter_written(document.files, document.directory, dry_run=dry_run)
-    click.echo(format_document(document) if as_json else "\n".join(lines))
+    lines = archive_text.iter_written(document.files, document.directory, dry_run=dry_run)
+    click.echo(json_output.format_document(document) if as_json else "\n".join(lines))
     return 0
 
 

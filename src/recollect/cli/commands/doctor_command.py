@@ -12,20 +12,8 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
+from recollect.cli import effective_settings, json_output, options, program, terminal_output
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.effective_settings import find_prices
-from recollect.cli.json_output import format_document
-from recollect.cli.options import claude_dir_option, json_option
-from recollect.cli.program import is_given
-from recollect.cli.terminal_output import (
-    INDENT,
-    Row,
-    count_columns,
-    iter_table,
-    pager_option,
-    show_lines,
-    wrap,
-)
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.health_report import ArchiveReport, HealthReport, IndexReport, RootReport
 from recollect.errors import UnreadableInput, UsageError
@@ -39,7 +27,9 @@ MAX_ROWS = 12
 """Maximum number of rows of a list."""
 
 
-def iter_remainder(number: int, noun: str, indent: str = INDENT * 2) -> Iterator[str]:
+def iter_remainder(
+    number: int, noun: str, indent: str = terminal_output.INDENT * 2
+) -> Iterator[str]:
     """Yield how many of `number` rows are omitted, if any."""
     if number > MAX_ROWS:
         yield f"{indent}… and {format_count(number - MAX_ROWS, f'more {noun}')}"
@@ -61,11 +51,11 @@ def iter_roots(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
         for root in roots
     ]
     if rows:
-        yield from iter_table(rows, "<><", columns)
+        yield from terminal_output.iter_table(rows, "<><", columns)
     for root in roots:
         if not root.is_private:
             words = f"Other users can read {root.path}. To fix: chmod 700 {root.path}"
-            yield from wrap(words, columns)
+            yield from terminal_output.wrap(words, columns)
 
 
 def _describe_permissions(root: RootReport) -> str:
@@ -77,12 +67,12 @@ def _describe_permissions(root: RootReport) -> str:
 def iter_retention(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
     """Yield how long transcripts are kept, and which will be deleted next."""
     for root in roots:
-        yield from wrap(_describe_retention(root), columns)
+        yield from terminal_output.wrap(_describe_retention(root), columns)
         if not root.expiring:
             continue
-        yield from wrap(_count_expiring(root), columns)
+        yield from terminal_output.wrap(_count_expiring(root), columns)
         rows = [(each.after[:_DAY], each.file) for each in root.expiring[:MAX_ROWS]]
-        yield from iter_table(rows, "<<", columns, INDENT * 2)
+        yield from terminal_output.iter_table(rows, "<<", columns, terminal_output.INDENT * 2)
         yield from iter_remainder(len(root.expiring), "session")
 
 
@@ -113,12 +103,12 @@ def iter_orphans(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
         return
     size = format_bytes(sum(orphan.byte_count for orphan in orphans))
     words = f"{format_count(len(orphans), 'leftover')} of deleted sessions, {size}:"
-    yield from wrap(words, columns)
+    yield from terminal_output.wrap(words, columns)
     rows = [
         (_ORPHAN_WORDS[each.kind], format_count(each.files, "file"), each.file)
         for each in orphans[:MAX_ROWS]
     ]
-    yield from iter_table(rows, "<><", columns, INDENT * 2)
+    yield from terminal_output.iter_table(rows, "<><", columns, terminal_output.INDENT * 2)
     yield from iter_remainder(len(orphans), "leftover")
 
 
@@ -132,12 +122,12 @@ def iter_timelines(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
         f"{format_count(len(timelines), 'timeline')} by opcode, {size}. Claude Code neither uses "
         "nor deletes them; `recollect checkpoints` lists those of a session."
     )
-    yield from wrap(words, columns)
+    yield from terminal_output.wrap(words, columns)
     rows = [
         ("" if each.has_session else "session deleted", format_count(each.files, "file"), each.file)
         for each in timelines[:MAX_ROWS]
     ]
-    yield from iter_table(rows, "<><", columns, INDENT * 2)
+    yield from terminal_output.iter_table(rows, "<><", columns, terminal_output.INDENT * 2)
     yield from iter_remainder(len(timelines), "timeline")
 
 
@@ -151,7 +141,9 @@ def iter_index(index: IndexReport, sqlite: str, columns: int) -> Iterator[str]:
         ("Holds", _describe_content(index)),
         ("SQLite", _describe_sqlite(sqlite)),
     ]
-    yield from iter_table(rows if index.byte_count else [rows[0], rows[1], rows[-1]], "<<", columns)
+    yield from terminal_output.iter_table(
+        rows if index.byte_count else [rows[0], rows[1], rows[-1]], "<<", columns
+    )
 
 
 def iter_archive(archive: ArchiveReport | None, columns: int) -> Iterator[str]:
@@ -159,10 +151,12 @@ def iter_archive(archive: ArchiveReport | None, columns: int) -> Iterator[str]:
     if archive is None:
         return
     if not archive.is_enabled:
-        yield from wrap("Not enabled. To keep sessions: recollect archive enable", columns)
+        yield from terminal_output.wrap(
+            "Not enabled. To keep sessions: recollect archive enable", columns
+        )
         return
     if archive.problem:
-        yield from wrap(safe_text(archive.problem, single_line=True), columns)
+        yield from terminal_output.wrap(safe_text(archive.problem, single_line=True), columns)
         return
     gone = f", {archive.sessions_gone:,} of them deleted by Claude Code"
     behind = f"{format_count(archive.files_behind, 'file')} to copy: recollect archive sync"
@@ -172,7 +166,7 @@ def iter_archive(archive: ArchiveReport | None, columns: int) -> Iterator[str]:
         ("Holds", format_count(archive.sessions, "session") + gone * bool(archive.sessions_gone)),
         ("Last sync", archive.last_sync or "never"),
     ]
-    yield from iter_table(rows, "<<", columns)
+    yield from terminal_output.iter_table(rows, "<<", columns)
 
 
 def _describe_state(index: IndexReport) -> str:
@@ -208,12 +202,12 @@ class _Listing(Struct, frozen=True):
     words: str
     noun: str
     alignment: str
-    rows: list[Row]
+    rows: list[terminal_output.Row]
 
 
 def iter_report(report: HealthReport, title: str, columns: int) -> Iterator[str]:
     """Yield the lines of the report, none longer than `columns`."""
-    yield from wrap(f"Recollect doctor: {title}", columns, indent="")
+    yield from terminal_output.wrap(f"Recollect doctor: {title}", columns, indent="")
     sections = {
         "Contents": _iter_contents(report, columns),
         "Record types": _iter_counts(report.types, "type", columns),
@@ -224,9 +218,9 @@ def iter_report(report: HealthReport, title: str, columns: int) -> Iterator[str]
     }
     for heading, section in sections.items():
         yield from ("", heading)
-        yield from list(section) or [f"{INDENT}None."]
+        yield from list(section) or [f"{terminal_output.INDENT}None."]
     yield ""
-    yield from wrap(describe_verdict(report), columns, indent="")
+    yield from terminal_output.wrap(describe_verdict(report), columns, indent="")
 
 
 def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterable[str]]:
@@ -279,7 +273,7 @@ def _iter_contents(report: HealthReport, columns: int) -> Iterator[str]:
         ("Records", f"{report.records:,}", _describe_times(report)),
         *((label, f"{count:,}", remark) for label, count, remark in extras if count),
     ]
-    yield from iter_table(rows, "<><", columns)
+    yield from terminal_output.iter_table(rows, "<><", columns)
 
 
 def _describe_accounting(report: HealthReport) -> str:
@@ -303,7 +297,7 @@ def _iter_counts(counts: Counts, noun: str, columns: int) -> Iterator[str]:
 
 def _iter_drift(report: HealthReport, columns: int) -> Iterator[str]:
     if not report.has_drift:
-        yield from wrap("None: this version knows every type and field.", columns)
+        yield from terminal_output.wrap("None: this version knows every type and field.", columns)
     types, fields, misfits = report.unknown_types, report.unknown_fields, report.misfits
     for listing in (
         _Listing("Types unknown to this version:", "type", "><", _rows_of(types)),
@@ -326,39 +320,45 @@ def _iter_damage(report: HealthReport, columns: int) -> Iterator[str]:
     words = f"Damaged data in {format_count(report.damaged_count, 'place')}:"
     yield from _iter_by_file(words, "place", damaged, columns)
     if report.salvaged:
-        yield from wrap(f"Records salvaged from damaged lines: {report.salvaged:,}", columns)
+        yield from terminal_output.wrap(
+            f"Records salvaged from damaged lines: {report.salvaged:,}", columns
+        )
     yield from _iter_by_file("Lines too long to read:", "line", oversized, columns)
     yield from _iter_by_file("Incomplete last lines:", "line", torn, columns)
     yield from _iter_by_file("Found but not read:", "file", refused, columns)
 
 
 def _iter_by_file(
-    words: str, noun: str, places: Sequence[tuple[str, Row]], columns: int
+    words: str, noun: str, places: Sequence[tuple[str, terminal_output.Row]], columns: int
 ) -> Iterator[str]:
     """Yield each file once, followed by its findings."""
     if places:
-        yield from wrap(words, columns)
+        yield from terminal_output.wrap(words, columns)
     for file, group in groupby(places[:MAX_ROWS], key=itemgetter(0)):
-        yield from iter_table([(file,)], "<", columns, INDENT * 2)
+        yield from terminal_output.iter_table([(file,)], "<", columns, terminal_output.INDENT * 2)
         rows = [row for _, row in group]
-        yield from iter_table(rows, ">><"[-len(rows[0]) :], columns, INDENT * 3)
+        yield from terminal_output.iter_table(
+            rows, ">><"[-len(rows[0]) :], columns, terminal_output.INDENT * 3
+        )
     yield from iter_remainder(len(places), noun)
 
 
 def _iter_listing(listing: _Listing, columns: int) -> Iterator[str]:
     """Yield the first rows as a table, and how many were omitted."""
     if listing.rows:
-        indent = INDENT * 2 if listing.words else INDENT
-        yield from wrap(listing.words, columns)
-        yield from iter_table(listing.rows[:MAX_ROWS], listing.alignment, columns, indent)
+        indent = terminal_output.INDENT * 2 if listing.words else terminal_output.INDENT
+        yield from terminal_output.wrap(listing.words, columns)
+        yield from terminal_output.iter_table(
+            listing.rows[:MAX_ROWS], listing.alignment, columns, indent
+        )
         yield from iter_remainder(len(listing.rows), listing.noun, indent)
 
 
-def _rows_of(counts: Counts) -> list[Row]:
+def _rows_of(counts: Counts) -> list[terminal_output.Row]:
     return [(f"{count:,}", name) for name, count in counts.items()]
 
 
-def _rows_by_type(tables: Mapping[str, Counts]) -> list[Row]:
+def _rows_by_type(tables: Mapping[str, Counts]) -> list[terminal_output.Row]:
     rows = [(-count, kind, name) for kind, names in tables.items() for name, count in names.items()]
     return [(f"{-count:,}", kind, name) for count, kind, name in sorted(rows)]
 
@@ -369,9 +369,9 @@ TIP = "To see a sample report: recollect doctor --demo"
 @click.command("doctor")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("--demo", is_flag=True, help="Use the sample sessions that come with Recollect.")
-@pager_option
-@claude_dir_option
-@json_option
+@terminal_output.pager_option
+@options.claude_dir_option
+@options.json_option
 def doctor_command(
     paths: tuple[Path, ...],
     *,
@@ -395,15 +395,19 @@ def doctor_command(
 
     Exits with 4 if something is damaged and with 3 if there is nothing to check.
     """
-    if sum(map(bool, (paths, is_given("claude_dirs"), demo))) > 1:
+    if sum(map(bool, (paths, program.is_given("claude_dirs"), demo))) > 1:
         raise UsageError("Use only one of PATH, --claude-dir and --demo.")
     checked = (CLAUDE_DIRECTORY,) if demo else paths
-    with command_workspace(claude_dirs, prices=find_prices(), tip=TIP) as workspace:
+    with command_workspace(
+        claude_dirs, prices=effective_settings.find_prices(), tip=TIP
+    ) as workspace:
         report = workspace.health(checked)
         shown = checked or workspace.roots
     if as_json:
-        click.echo(format_document(report))
+        click.echo(json_output.format_document(report))
     else:
         title = "the demo data" if demo else ", ".join(map(display_path, shown))
-        show_lines(iter_report(report, title, count_columns()), is_paged=paged)
+        terminal_output.show_lines(
+            iter_report(report, title, terminal_output.count_columns()), is_paged=paged
+        )
     return 0 if report.is_complete else UnreadableInput.exit_code

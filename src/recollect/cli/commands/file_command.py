@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from recollect.cli import file_text
+from recollect.cli import file_text, terminal_output
 from recollect.cli.json_output import format_document
 from recollect.cli.options import check_reveal, claude_dir_option, json_option, reveal_option
-from recollect.cli.terminal_output import (
-    colour_option,
-    count_table_columns,
-    pager_option,
-    show_lines,
-)
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.redact import mask_in_lines
 from recollect.render.terminal import safe_text
@@ -46,8 +40,8 @@ class _Options(file_text.SearchOptions):
 @reveal_option
 @file_text.moved_from_option
 @file_text.all_projects_option
-@pager_option
-@colour_option
+@terminal_output.pager_option
+@terminal_output.colour_option
 @claude_dir_option
 @json_option
 def file_command(path: Path, **options: Unpack[_Options]) -> int:
@@ -87,10 +81,11 @@ def file_command(path: Path, **options: Unpack[_Options]) -> int:
         click.echo(format_document(describe_history(history)))
     elif options["diff"]:
         lines = _iter_diff(options["diff"], history, path, options)
-        show_lines(lines, is_paged=options["paged"])
+        terminal_output.show_lines(lines, is_paged=options["paged"])
     else:
-        show_lines(
-            file_text.iter_versions(history, count_table_columns()), is_paged=options["paged"]
+        terminal_output.show_lines(
+            file_text.iter_versions(history, terminal_output.count_table_columns()),
+            is_paged=options["paged"],
         )
     return UnreadableInput.exit_code if history.unreadable else 0
 

@@ -13,9 +13,7 @@ from recollect.cli import terminal_output
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document, format_line
 from recollect.cli.options import claude_dir_option, json_option, session_argument
-from recollect.documents.file_versions import FileChange
-from recollect.documents.kinds import FileAction
-from recollect.documents.turn_documents import Diff
+from recollect.documents import file_versions, kinds, turn_documents
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.library.session_filters import SessionQuery
 from recollect.quantities import format_count, format_time
@@ -33,7 +31,10 @@ _MIN_PATH_WIDTH = 16
 
 
 def iter_list(
-    changes: Sequence[FileChange], render_options: RenderOptions, *, with_sessions: bool
+    changes: Sequence[file_versions.FileChange],
+    render_options: RenderOptions,
+    *,
+    with_sessions: bool,
 ) -> Iterator[str]:
     """Yield one line per change, and the totals."""
     rows = [_make_cells(change, render_options, with_sessions=with_sessions) for change in changes]
@@ -49,14 +50,14 @@ def iter_list(
 
 
 def describe_origin(
-    change: FileChange, render_options: RenderOptions, *, with_sessions: bool
+    change: file_versions.FileChange, render_options: RenderOptions, *, with_sessions: bool
 ) -> str:
     """Return the time, the tool and the session of a change."""
     when, *names, _, _ = _make_cells(change, render_options, with_sessions=with_sessions)
     return terminal_output.GAP.join([when, *names])
 
 
-def describe_sum(changes: Sequence[FileChange]) -> str:
+def describe_sum(changes: Sequence[file_versions.FileChange]) -> str:
     """Return the totals of some changes."""
     files = len({change.path for change in changes})
     added = sum(change.lines_added for change in changes)
@@ -65,15 +66,15 @@ def describe_sum(changes: Sequence[FileChange]) -> str:
     return terminal_output.strong(f"{counts}, +{added:,} -{removed:,} lines")
 
 
-def show_path(change: FileChange) -> str:
+def show_path(change: file_versions.FileChange) -> str:
     """Return the path, relative to the session's directory if possible; marks new files."""
     path = RenderOptions(directory=change.cwd).show_path(change.path)
     shown = safe_text(path, single_line=True)
-    return f"{shown} (new)" if change.action is FileAction.CREATE else shown
+    return f"{shown} (new)" if change.action is kinds.FileAction.CREATE else shown
 
 
 def _make_cells(
-    change: FileChange, render_options: RenderOptions, *, with_sessions: bool
+    change: file_versions.FileChange, render_options: RenderOptions, *, with_sessions: bool
 ) -> list[str]:
     tool = f"{change.tool}, subagent" if change.agent_id else change.tool
     session = [terminal_output.label_id(change.session_id)]
@@ -93,7 +94,10 @@ def _paint(cells: Sequence[str]) -> list[str]:
 
 
 def iter_diffs(
-    changes: Sequence[FileChange], render_options: RenderOptions, *, with_sessions: bool
+    changes: Sequence[file_versions.FileChange],
+    render_options: RenderOptions,
+    *,
+    with_sessions: bool,
 ) -> Iterator[str]:
     """Yield each change as a diff with a heading, and the totals."""
     canvas = Canvas(render_options)
@@ -109,9 +113,9 @@ def iter_diffs(
     yield describe_sum(changes)
 
 
-def _draw(change: FileChange, canvas: Canvas) -> Iterator[str]:
+def _draw(change: file_versions.FileChange, canvas: Canvas) -> Iterator[str]:
     for part in change.diff:
-        if isinstance(part, Diff):
+        if isinstance(part, turn_documents.Diff):
             yield from draw_diff(part, canvas, canvas.options.columns)
         else:
             yield from draw_part(part, canvas, canvas.options.columns)
@@ -186,7 +190,7 @@ def _iter_sessions(
                 yield found
 
 
-def _print(changes: Sequence[FileChange], options: _Options) -> None:
+def _print(changes: Sequence[file_versions.FileChange], options: _Options) -> None:
     if options["json_lines"]:
         for change in changes:
             click.echo(format_line(change))
@@ -200,7 +204,7 @@ def _print(changes: Sequence[FileChange], options: _Options) -> None:
         terminal_output.show_lines(_iter_lines(changes, options), is_paged=options["paged"])
 
 
-def _iter_lines(changes: Sequence[FileChange], options: _Options) -> Iterator[str]:
+def _iter_lines(changes: Sequence[file_versions.FileChange], options: _Options) -> Iterator[str]:
     render_options = RenderOptions(
         columns=terminal_output.count_columns(), is_coloured=terminal_output.wants_colour()
     )

@@ -13,10 +13,7 @@ import click
 
 from recollect.archive import find_archive_directory
 from recollect.archive.deleted_sessions import use_archive
-from recollect.cli.clock import read_clock
-from recollect.cli.command_workspace import use_configured_keys
-from recollect.cli.options import claude_dir_option
-from recollect.cli.outcome import DEBUG_VARIABLE
+from recollect.cli import clock, command_workspace, options, outcome
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import resolve_roots
@@ -54,7 +51,7 @@ MAX_PORT = 65535
     is_flag=True,
     help="Let the web app run your `claude`. Not with a --host that other machines can reach.",
 )
-@claude_dir_option
+@options.claude_dir_option
 def serve_command(  # noqa: PLR0913 - one parameter per option
     *,
     port: int | None,
@@ -92,13 +89,13 @@ def serve_command(  # noqa: PLR0913 - one parameter per option
         settings = Settings(
             roots=(CLAUDE_DIRECTORY,) if is_demo else roots,
             data_directory=data_directory,
-            now=read_clock,
+            now=clock.read_clock,
             host=host,
             port=port,
             is_demo=is_demo,
             allow_run=allow_run,
             redaction=load_policy,
-            shows_errors=bool(os.environ.get(DEBUG_VARIABLE)),
+            shows_errors=bool(os.environ.get(outcome.DEBUG_VARIABLE)),
         )
         serve(settings, lambda running: _announce(running, print_url=print_url, opens=not no_open))
     return 0
@@ -113,7 +110,9 @@ def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
             raise
         return ()
     directory = find_archive_directory()
-    if failure := use_archive(roots, directory, use_configured_keys, is_server=True):
+    if failure := use_archive(
+        roots, directory, command_workspace.use_configured_keys, is_server=True
+    ):
         click.echo(f"recollect: {safe_text(failure)}", err=True)
     return roots
 
@@ -136,7 +135,7 @@ def _choose_data(*, is_demo: bool) -> Iterator[Path]:
 
 def _set_up_log() -> None:
     """Log errors only if RECOLLECT_DEBUG is set: a log may contain private data."""
-    level = logging.DEBUG if os.environ.get(DEBUG_VARIABLE) else logging.CRITICAL
+    level = logging.DEBUG if os.environ.get(outcome.DEBUG_VARIABLE) else logging.CRITICAL
     logging.getLogger("recollect.web").setLevel(level)
     if level == logging.DEBUG:
         logging.basicConfig()

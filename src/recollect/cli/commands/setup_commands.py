@@ -10,12 +10,8 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.clock import NOW_VARIABLE
-from recollect.cli.config_file import find_path
-from recollect.cli.effective_settings import find_effective
-from recollect.cli.json_output import format_document
+from recollect.cli import clock, config_file, effective_settings, json_output, terminal_output
 from recollect.cli.options import claude_dir_option, json_option
-from recollect.cli.terminal_output import count_columns, iter_table, wrap
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.command_reports import ConfigDocument, Effective, SettingOrigin
 from recollect.health.survey import display_path
@@ -50,7 +46,7 @@ def demo_command(ctx: click.Context, arguments: tuple[str, ...]) -> int:
     with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
         os.environ[CONFIG_VARIABLE] = str(copy_demo(Path(folder) / "claude"))
         os.environ[VARIABLE] = str(Path(folder) / "data")
-        os.environ.setdefault(NOW_VARIABLE, NOW)
+        os.environ.setdefault(clock.NOW_VARIABLE, NOW)
         with program.make_context("recollect demo", list(arguments or ("list",))) as inner:
             code = program.invoke(inner)
     return code if isinstance(code, int) else 0
@@ -103,26 +99,32 @@ def show(
       recollect config show --timezone UTC
     """
     options = {"roots": tuple(map(str, claude_dirs)), "timezone": timezone, "prices": prices}
-    path = find_path()
+    path = config_file.find_path()
     document = ConfigDocument(
-        path=str(path), exists=path.is_file(), settings=tuple(find_effective(options))
+        path=str(path),
+        exists=path.is_file(),
+        settings=tuple(effective_settings.find_effective(options)),
     )
-    text = format_document(document) if as_json else "\n".join(_iter_text(document))
+    text = json_output.format_document(document) if as_json else "\n".join(_iter_text(document))
     click.echo(text)
     return 0
 
 
 def _iter_text(document: ConfigDocument) -> Iterator[str]:
-    columns = count_columns()
+    columns = terminal_output.count_columns()
     state = "" if document.exists else " (does not exist)"
-    yield from wrap(f"File: {display_path(Path(document.path))}{state}", columns, "")
+    yield from terminal_output.wrap(
+        f"File: {display_path(Path(document.path))}{state}", columns, ""
+    )
     yield ""
     rows = [
         (each.name, _name_origin(each), value) if number == 0 else ("", "", value)
         for each in document.settings
         for number, value in enumerate(_list_values(each))
     ]
-    yield from iter_table([("Setting", "Origin", "Value"), *rows], "<<<", columns, "")
+    yield from terminal_output.iter_table(
+        [("Setting", "Origin", "Value"), *rows], "<<<", columns, ""
+    )
 
 
 def _list_values(setting: Effective) -> list[str]:

@@ -8,10 +8,7 @@ from datetime import UTC, datetime
 
 import click
 
-from recollect.cli.json_output import format_document
-from recollect.cli.options import json_flag
-from recollect.cli.statusline import JSON, NO_SYNC, SETUP, run_statusline
-from recollect.cli.statusline_figures import CurrentBlock, StatusInput, StatuslineFigures
+from recollect.cli import json_output, options, statusline, statusline_figures
 from recollect.documents import usage_report
 from recollect.store.quick_totals import TotalsSum
 from recollect.usage.totals import to_dollars
@@ -21,7 +18,7 @@ from recollect.usage.zones import Zone, format_moment
 @click.command("statusline")
 @click.option("--setup", is_flag=True, help="Print the settings.json snippet and exit.")
 @click.option("--no-sync", is_flag=True, help="Don't update the index in the background.")
-@json_flag
+@options.json_flag
 def statusline_command(*, setup: bool, no_sync: bool, as_json: bool) -> int:
     """Print one line for Claude Code's status line.
 
@@ -34,12 +31,14 @@ def statusline_command(*, setup: bool, no_sync: bool, as_json: bool) -> int:
       recollect statusline --setup
       echo '{}' | recollect statusline
     """
-    chosen = {SETUP: setup, NO_SYNC: no_sync, JSON: as_json}
-    run_statusline([name for name, is_given in chosen.items() if is_given])
+    chosen = {statusline.SETUP: setup, statusline.NO_SYNC: no_sync, statusline.JSON: as_json}
+    statusline.run_statusline([name for name, is_given in chosen.items() if is_given])
     return 0
 
 
-def describe_line(figures: StatuslineFigures, line: str, zone: Zone, now: datetime) -> str:
+def describe_line(
+    figures: statusline_figures.StatuslineFigures, line: str, zone: Zone, now: datetime
+) -> str:
     """Return the document as JSON."""
     status, session, moment = figures.status, figures.session, int(now.timestamp())
     document = usage_report.StatuslineDocument(
@@ -54,7 +53,7 @@ def describe_line(figures: StatuslineFigures, line: str, zone: Zone, now: dateti
         week=_describe_week(status),
         index=figures.state.value,
     )
-    return format_document(document)
+    return json_output.format_document(document)
 
 
 def _describe_sum(total: TotalsSum) -> usage_report.Cost:
@@ -73,7 +72,9 @@ def _describe_today(total: TotalsSum | None, zone: Zone, moment: int) -> usage_r
     )
 
 
-def _describe_block(block: CurrentBlock, now: datetime) -> usage_report.BlockDocument:
+def _describe_block(
+    block: statusline_figures.CurrentBlock, now: datetime
+) -> usage_report.BlockDocument:
     left = block.end - now.astimezone(UTC).timestamp()
     return usage_report.BlockDocument(
         start=format_moment(block.start),
@@ -85,7 +86,7 @@ def _describe_block(block: CurrentBlock, now: datetime) -> usage_report.BlockDoc
     )
 
 
-def _describe_week(status: StatusInput) -> usage_report.WeekDocument | None:
+def _describe_week(status: statusline_figures.StatusInput) -> usage_report.WeekDocument | None:
     if status.week_percent is None:
         return None
     end = None if status.week_end is None else format_moment(status.week_end)

@@ -13,11 +13,9 @@ from typing import TypedDict, Unpack
 
 import click
 
+from recollect.cli import program, terminal_output, usage_text
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import claude_dir_option, json_option, prices_option
-from recollect.cli.program import USAGE_WORDS, is_given
-from recollect.cli.terminal_output import count_table_columns, show_text
-from recollect.cli.usage_text import iter_usage
 from recollect.documents.usage_groups import Group
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.render.terminal import safe_text
@@ -34,7 +32,7 @@ class GroupChoice(click.Choice[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the group."""
-        return super().convert(USAGE_WORDS.get(value, value), param, ctx)
+        return super().convert(program.USAGE_WORDS.get(value, value), param, ctx)
 
 
 class _Options(TypedDict):
@@ -155,14 +153,14 @@ def usage_command(group: str, target: str | None, **options: Unpack[_Options]) -
         click.echo(format_document(describe_report(answer.report, answer.pace)))
     else:
         is_compact = options["compact"]
-        lines = iter_usage(
+        lines = usage_text.iter_usage(
             answer.report,
-            count_table_columns(),
+            terminal_output.count_table_columns(),
             answer.pace,
             is_compact=is_compact,
             omitted=answer.omitted_rows,
         )
-        show_text("\n".join(lines), is_paged=options["paged"])
+        terminal_output.show_text("\n".join(lines), is_paged=options["paged"])
     if answer.problems:
         return UnreadableInput.exit_code
     return 0 if answer.report.rows else NothingFound.exit_code
@@ -175,7 +173,7 @@ def _open(options: _Options) -> AbstractContextManager[Workspace]:
 
 
 def _check(group: str, target: str | None, options: _Options) -> None:
-    if options["demo"] and is_given("claude_dirs"):
+    if options["demo"] and program.is_given("claude_dirs"):
         raise UsageError("Use only one of --claude-dir and --demo.")
     if group == EXPLAIN and target is None:
         raise UsageError("Specify what to explain, as in `recollect usage explain 2026-11-15`.")
@@ -223,7 +221,9 @@ def _show_causes(cause: str | None, options: _Options) -> int:
     if options["as_json"]:
         click.echo(format_document(answer.document))
     else:
-        show_text("\n".join(iter_causes(answer.document)), is_paged=options["paged"])
+        terminal_output.show_text(
+            "\n".join(iter_causes(answer.document)), is_paged=options["paged"]
+        )
     if answer.problems:
         return UnreadableInput.exit_code
     return 0 if answer.document.rows else NothingFound.exit_code
@@ -240,8 +240,10 @@ def _explain(target: str, options: _Options) -> int:
     if options["as_json"]:
         click.echo(format_document(describe_explanation(answer.explanation)))
     else:
-        lines = iter_explanation(answer.explanation, answer.zone, count_table_columns())
-        show_text("\n".join(lines), is_paged=options["paged"])
+        lines = iter_explanation(
+            answer.explanation, answer.zone, terminal_output.count_table_columns()
+        )
+        terminal_output.show_text("\n".join(lines), is_paged=options["paged"])
     if answer.problems:
         return UnreadableInput.exit_code
     return 0 if answer.explanation.lines else NothingFound.exit_code

@@ -10,14 +10,10 @@ error text, so only those that name their source become a `LocalCommand`.
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from msgspec import Raw, Struct
-from msgspec.structs import replace
+from msgspec import Raw, Struct, structs
 
-from recollect.records import conversation_records, system_records
-from recollect.records.blocks import Text
+from recollect.records import blocks, conversation_records, decoding, envelope, system_records
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, McpMeta, User
-from recollect.records.decoding import decode_record, decode_value
-from recollect.records.envelope import Chain, Record, is_absent
 from recollect.records.stream import stream_messages, system_messages
 from recollect.records.stream.message_decoding import StreamMessage
 
@@ -34,18 +30,18 @@ _OUTPUT_OPENING, _OUTPUT_END = "<local-command-stdout>", "</local-command-stdout
 S = TypeVar("S", bound=Struct)
 
 
-def to_record(message: StreamMessage) -> Record | None:
+def to_record(message: StreamMessage) -> envelope.Record | None:
     """Return the transcript record of a message; None if it is never written to a transcript."""
     convert = _CONVERSIONS.get(type(message))
     return None if convert is None else convert(message)
 
 
-def decode_mirrored(message: stream_messages.TranscriptMirror) -> tuple[Record, ...]:
+def decode_mirrored(message: stream_messages.TranscriptMirror) -> tuple[envelope.Record, ...]:
     """Return the records of the transcript lines in `message`."""
-    return tuple(filter(None, (decode_record(bytes(entry)) for entry in message.entries)))
+    return tuple(filter(None, (decoding.decode_record(bytes(entry)) for entry in message.entries)))
 
 
-def _convert_assistant(message: stream_messages.AssistantMessage) -> Record:
+def _convert_assistant(message: stream_messages.AssistantMessage) -> envelope.Record:
     if message.local_command_source is not None:
         return system_records.LocalCommand(
             **_envelope_fields(message),
@@ -61,7 +57,7 @@ def _convert_assistant(message: stream_messages.AssistantMessage) -> Record:
         **_thread_fields(message),
         message=message.message,
         request_id=message.request_id,
-        is_api_error_message=message.is_api_error_message or not is_absent(message.error),
+        is_api_error_message=message.is_api_error_message or not envelope.is_absent(message.error),
         error=message.error,
         api_error_status=message.api_error_status,
         api_error_type=message.api_error_type,
@@ -157,7 +153,7 @@ def _convert_refusal(message: system_messages.ModelRefusalMessage) -> system_rec
     )
 
 
-_CONVERSIONS: dict[type[stream_messages.Message], Callable[[Any], Record]] = {
+_CONVERSIONS: dict[type[stream_messages.Message], Callable[[Any], envelope.Record]] = {
     stream_messages.AssistantMessage: _convert_assistant,
     stream_messages.UserMessage: _convert_user,
     system_messages.CompactBoundaryMessage: _convert_boundary,
@@ -199,7 +195,7 @@ def _copy(value: Struct | None, wanted: type[S]) -> S | None:
 
 def _unwrap_mcp(result: Raw) -> tuple[Raw, McpMeta | None]:
     """Split an MCP result as in transcripts: the stream wraps content and metadata together."""
-    parts = decode_value(result, dict[str, Raw]) if bytes(result) else None
+    parts = decoding.decode_value(result, dict[str, Raw]) if bytes(result) else None
     if parts is None or parts.keys() not in _MCP_RESULTS:
         return result, None
     absent = Raw()
@@ -214,7 +210,7 @@ def _opening(message: stream_messages.UserMessage) -> str:
     if isinstance(content, str):
         return content
     first = content[0] if content else None
-    if isinstance(first, Text):
+    if isinstance(first, blocks.Text):
         return first.words
     return first if isinstance(first, str) else ""
 
@@ -222,31 +218,37 @@ def _opening(message: stream_messages.UserMessage) -> str:
 R = TypeVar("R", bound=Struct)
 
 
-def merge(file_record: R, stream_record: Record) -> R:
+def merge(file_record: R, stream_record: envelope.Record) -> R:
     """Return `file_record`, completed from `stream_record`; unchanged if their types differ."""
     if type(file_record) is not type(stream_record):
         return file_record
     return _fill(file_record, stream_record)
 
 
-def join(records: Iterable[Record], messages: Iterable[StreamMessage]) -> tuple[Record, ...]:
+def join(
+    records: Iterable[envelope.Record], messages: Iterable[StreamMessage]
+) -> tuple[envelope.Record, ...]:
     """Return `records` merged with the stream, followed by what only the stream has so far.
 
     Messages without a `uuid` (1.0.x) are omitted, because they cannot be matched with `records`.
     """
     pending = _index_by_uuid(messages)
     streamed = dict(pending)
-    joined: list[Record] = []
+    joined: list[envelope.Record] = []
     for record in records:
-        uuid = record.uuid if isinstance(record, Chain) else None
+        uuid = record.uuid if isinstance(record, envelope.Chain) else None
         joined.append(merge(record, streamed[uuid]) if uuid in streamed else record)
         pending.pop(uuid, None)
     return (*joined, *pending.values())
 
 
-def _index_by_uuid(messages: Iterable[StreamMessage]) -> dict[str | None, Record]:
+def _index_by_uuid(messages: Iterable[StreamMessage]) -> dict[str | None, envelope.Record]:
     found = filter(None, map(to_record, messages))
-    return {record.uuid: record for record in found if isinstance(record, Chain) and record.uuid}
+    return {
+        record.uuid: record
+        for record in found
+        if isinstance(record, envelope.Chain) and record.uuid
+    }
 
 
 def _fill(first: R, second: Struct) -> R:
@@ -258,8 +260,8 @@ def _fill(first: R, second: Struct) -> R:
         elif name == "message" and type(mine) is type(other):
             # One level only: mixing two usages would make a third that was never reported.
             changes[name] = _fill(mine, other)
-    return replace(first, **changes)
+    return structs.replace(first, **changes)
 
 
 def _is_missing(value: Any) -> bool:
-    return is_absent(value) if isinstance(value, Raw) else value is None or value == ()
+    return envelope.is_absent(value) if isinstance(value, Raw) else value is None or value == ()

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from io import BytesIO
 
 import msgspec
-from msgspec import Raw, Struct, field
-from msgspec.structs import force_setattr
 
 from recollect.records.decoding import REFUSED, Vocabulary, decode_slowly, decode_value, repair
 from recollect.records.envelope import Span
@@ -97,7 +95,7 @@ def decode_message(line: bytes, span: Span | None = None) -> StreamMessage | Non
     message = _decode_exactly(line) or _decode_without_noise(line)
     if message is not None:
         # Not shared yet, so setting a field of a frozen struct is still construction.
-        force_setattr(message, "span", span)
+        msgspec.structs.force_setattr(message, "span", span)
     return message
 
 
@@ -109,7 +107,7 @@ def decode_output(data: bytes) -> tuple[StreamMessage, ...]:
     """
     text = data.strip()
     if text.startswith(b"["):
-        values = decode_value(text, tuple[Raw, ...])
+        values = decode_value(text, tuple[msgspec.Raw, ...])
         if values is not None:
             return tuple(filter(None, map(decode_message, map(bytes, values))))
     if text.startswith((b"{\n", b"{\r\n")):
@@ -141,7 +139,7 @@ def _decode_exactly(line: bytes) -> StreamMessage | None:
 def _keep_text(message: SystemMessage, line: bytes) -> UnknownMessage:
     """Keep the JSON of a subtype without a class, because a stream need not be in any file."""
     kind = f"system/{message.subtype}" if message.subtype else "system"
-    raw = Raw(repair(line))
+    raw = msgspec.Raw(repair(line))
     return UnknownMessage(kind=kind, raw=raw, uuid=message.uuid, session_id=message.session_id)
 
 
@@ -181,16 +179,16 @@ STREAM_TYPES = frozenset(
 """Types that do not occur in transcripts."""
 
 
-class _Outline(Struct, frozen=True, gc=False):
+class _Outline(msgspec.Struct, frozen=True, gc=False):
     """The fields that distinguish streams from transcripts."""
 
     type: str | None = None
     subtype: str | None = None
-    stream_session: Raw = field(default=Raw(), name="session_id")
-    parent_tool_use_id: Raw = Raw()
-    duration_ms: Raw = Raw()
-    transcript_session: Raw = field(default=Raw(), name="sessionId")
-    parent_uuid: Raw = field(default=Raw(), name="parentUuid")
+    stream_session: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="session_id")
+    parent_tool_use_id: msgspec.Raw = msgspec.Raw()
+    duration_ms: msgspec.Raw = msgspec.Raw()
+    transcript_session: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="sessionId")
+    parent_uuid: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="parentUuid")
 
 
 def looks_like_stream(line: bytes) -> bool:

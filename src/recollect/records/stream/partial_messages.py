@@ -6,10 +6,8 @@ that shows both must drop one of them.
 
 from msgspec import Raw, Struct
 
-from recollect.records.blocks import ContentBlock
-from recollect.records.conversation_records import ApiMessage
+from recollect.records import blocks, conversation_records, token_usage
 from recollect.records.stream.stream_messages import Message
-from recollect.records.token_usage import Usage
 
 
 class Delta(Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
@@ -67,14 +65,14 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
 class MessageStart(Event, frozen=True, tag="message_start"):
     """A response starts; its usage is that of the prompt."""
 
-    message: ApiMessage | None = None
+    message: conversation_records.ApiMessage | None = None
 
 
 class ContentBlockStart(Event, frozen=True, tag="content_block_start"):
     """An empty block starts."""
 
     index: int | None = None
-    content_block: ContentBlock | None = None
+    content_block: blocks.ContentBlock | None = None
 
 
 class ContentBlockDelta(Event, frozen=True, tag="content_block_delta"):
@@ -103,7 +101,7 @@ class MessageDelta(Event, frozen=True, tag="message_delta"):
     """The end of the response, with the final usage."""
 
     delta: StopDelta | None = None
-    usage: Usage | None = None
+    usage: token_usage.Usage | None = None
     context_management: Raw = Raw()
 
 

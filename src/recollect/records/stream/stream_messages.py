@@ -9,18 +9,15 @@ cumulative and include subagents and compactions, so read the last one and never
 
 from msgspec import Raw, Struct, field
 
-from recollect.records import conversation_records
+from recollect.records import conversation_records, envelope, system_records, token_usage
 from recollect.records.conversation_records import ApiMessage, Origin
-from recollect.records.envelope import SPAN_KEY, Span
 from recollect.records.state import ModelUsage
-from recollect.records.system_records import CommandRun
-from recollect.records.token_usage import Usage
 
 
 class Message(Struct, frozen=True, kw_only=True, tag_field="type", gc=False, omit_defaults=True):
     """One line that the client prints or receives."""
 
-    span: Span | None = field(default=None, name=SPAN_KEY)
+    span: envelope.Span | None = field(default=None, name=envelope.SPAN_KEY)
     uuid: str | None = None
     session_id: str | None = None
 
@@ -75,7 +72,7 @@ class AssistantMessage(ConversationMessage, frozen=True, tag="assistant"):
     thinking_display: str | None = None
     tool_use_meta: tuple[ToolUseMeta, ...] = ()
     local_command_source: str | None = None
-    local_command_run: CommandRun | None = None
+    local_command_run: system_records.CommandRun | None = None
     context_usage: Raw = Raw()
     usage_report: Raw = Raw()
 
@@ -208,7 +205,7 @@ class Result(Message, frozen=True, tag="result"):
     time_to_request_ms: float | None = None
     first_content_frame_ms: float | None = None
     total_cost_usd: float | None = None
-    usage: Usage | None = None
+    usage: token_usage.Usage | None = None
     model_usage: dict[str, ModelUsage] = field(default_factory=dict, name="modelUsage")
     model_usage_since_last_result: dict[str, ModelUsage] = {}
     subagent_stats: SubagentStats | None = None

@@ -11,8 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.kinds import ToolStatus
 from recollect.documents.turn_documents import Diff, Step, ToolStep, TurnView
@@ -119,7 +118,7 @@ def render_grown_turn(
 
 def _render_nested(turn: TurnView, frame: Frame) -> Markup:
     """Render a turn of a subagent: numbers of turns are those of the session around it."""
-    return render_turn(turn, frame if frame.is_nested else replace(frame, is_nested=True))
+    return render_turn(turn, frame if frame.is_nested else structs.replace(frame, is_nested=True))
 
 
 def render_call(call: ToolStep, frame: Frame, *, has_more: bool = False) -> Markup:

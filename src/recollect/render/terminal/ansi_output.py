@@ -9,8 +9,7 @@ none can be hidden.
 import re
 from collections.abc import Iterator
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.render.terminal import safe_text
 
@@ -92,10 +91,10 @@ def _choose_ink(state: _State) -> Ink:
     """Return the style for a state, such that text and background differ."""
     ink, front, back = state.ink, state.foreground, state.background
     if back is not None and (back.hue or back.is_light):
-        return replace(ink, hue=back.hue, reverse=True)
+        return structs.replace(ink, hue=back.hue, reverse=True)
     if front is not None and front.hue is None and not front.is_light:
-        return replace(ink, dim=True)
-    return replace(ink, hue=front.hue if front else None)
+        return structs.replace(ink, dim=True)
+    return structs.replace(ink, hue=front.hue if front else None)
 
 
 def _apply(state: _State, parameters: str) -> _State:
@@ -129,7 +128,7 @@ def _read_colour(details: list[int]) -> _Colour | None:
 
 def _apply_one(state: _State, code: int) -> _State:
     if code in _FLAGS:
-        return replace(state, ink=replace(state.ink, **_FLAGS[code]))
+        return structs.replace(state, ink=structs.replace(state.ink, **_FLAGS[code]))
     if code in _PALETTE:
         is_background, number = _PALETTE[code]
         return _set_colour(state, _find_colour(number), is_background=is_background)
@@ -140,8 +139,8 @@ def _apply_one(state: _State, code: int) -> _State:
 
 def _set_colour(state: _State, colour: _Colour | None, *, is_background: bool) -> _State:
     if is_background:
-        return replace(state, background=colour)
-    return replace(state, foreground=colour)
+        return structs.replace(state, background=colour)
+    return structs.replace(state, foreground=colour)
 
 
 def _find_colour(number: int) -> _Colour | None:

@@ -13,8 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 from rich.cells import cell_len, chop_cells
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
@@ -127,7 +126,7 @@ class Canvas:
     def complete(self) -> "Canvas":
         """A canvas on which nothing is left out, narrower by the margin of a marked step."""
         columns = max(self.options.columns - len(POINTER), MIN_COLUMNS)
-        options = replace(
+        options = structs.replace(
             self.options, columns=columns, tools=ToolDetail.FULL, thinking=True, at=""
         )
         return Canvas(options)
@@ -135,7 +134,7 @@ class Canvas:
     def resize(self, columns: int) -> None:
         """Draw for a terminal that has another width now."""
         if columns != self.options.columns:
-            self.options = replace(self.options, columns=columns)
+            self.options = structs.replace(self.options, columns=columns)
             self.__dict__.pop("complete", None)
 
     def draw(self, drawing: RenderableType, columns: int) -> Iterator[str]:

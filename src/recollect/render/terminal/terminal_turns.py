@@ -24,9 +24,7 @@ from recollect.render.terminal.canvas import (
 )
 from recollect.render.terminal.terminal_parts import draw_part
 from recollect.render.terminal.terminal_prose import draw_diff, draw_plain
-from recollect.render.views.part_builders import join_facts, name_tool, take_line
-from recollect.render.views.turn_views import build_turn_views
-from recollect.render.views.whole_calls import show_whole_call, show_whole_calls
+from recollect.render.views import part_builders, turn_views, whole_calls
 from recollect.session.session import Session
 from recollect.session.subagents import Subagent
 from recollect.session.times import parse_time
@@ -138,7 +136,7 @@ def draw_call_count(
     """Yield one line about several calls that are not shown."""
     names = Counter(_name_of(call) for call in calls).most_common()
     failed = sum(call.status in _BAD for call in calls)
-    words = join_facts(
+    words = part_builders.join_facts(
         format_count(len(calls), "tool call"),
         ", ".join(f"{name} {number}" if number > 1 else name for name, number in names),
         f"{failed:,} failed" if failed else None,
@@ -166,7 +164,7 @@ def _draw_headline(call: turn_documents.ToolStep, canvas: Canvas, columns: int) 
 
 
 def _name_of(call: turn_documents.ToolStep) -> str:
-    return safe_text(name_tool(call), single_line=True)
+    return safe_text(part_builders.name_tool(call), single_line=True)
 
 
 def _describe_end(call: turn_documents.ToolStep, options: RenderOptions) -> str:
@@ -176,7 +174,7 @@ def _describe_end(call: turn_documents.ToolStep, options: RenderOptions) -> str:
         # Why it failed is shown below, in more detail.
         summary = summary.partition(": ")[0]
     hooks = format_count(len(call.hooks), "hook") if call.hooks else None
-    words = join_facts(safe_text(summary, single_line=True), took, hooks)
+    words = part_builders.join_facts(safe_text(summary, single_line=True), took, hooks)
     return f" {words}" if words else ""
 
 
@@ -224,7 +222,7 @@ _USUAL_MODE = "default"
 
 def draw_turn_rule(view: turn_documents.TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the rule that starts a turn: its number, time, and figures."""
-    label = join_facts(
+    label = part_builders.join_facts(
         format_time(parse_time(view.start), canvas.options.zone), *_list_labels(view)
     )
     line = Text.assemble(
@@ -252,7 +250,11 @@ def _fit_facts(view: turn_documents.TurnView, room: int) -> str:
     took = format_duration(view.active_ms) if view.active_ms else None
     tokens = format_count(view.tokens.total, "token") if view.tokens.total else None
     model = safe_text(view.model or "", single_line=True)
-    choices = (join_facts(model, took, tokens), join_facts(took, tokens), took or "")
+    choices = (
+        part_builders.join_facts(model, took, tokens),
+        part_builders.join_facts(took, tokens),
+        took or "",
+    )
     return next((facts for facts in choices if measure(facts) <= room), "")
 
 
@@ -279,7 +281,7 @@ def _join_words(view: turn_documents.TurnView) -> str:
 def draw_context(context: Context, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield one line about a context of a prompt, or all of it if requested."""
     chip = f"+ {str(context.kind).replace('_', ' ')}"
-    place = canvas.options.show_path(_show_place(context)) or take_line(context.text)
+    place = canvas.options.show_path(_show_place(context)) or part_builders.take_line(context.text)
     room = max(columns - measure(chip) - 4, 1)
     shown = shorten(safe_text(place, single_line=True), room)
     yield INDENT + canvas.line(Text.assemble((f"{chip}  ", "dim"), (shown, "blue")))
@@ -343,7 +345,7 @@ def _draw_group(
         if number and isinstance(step, turn_documents.TextStep):
             yield ""
         if step.uuid in marked:
-            whole = show_whole_call(step, session)
+            whole = whole_calls.show_whole_call(step, session)
             lines = draw_step(whole, canvas.complete, columns - len(POINTER))
             yield from point_at(lines, canvas)
         else:
@@ -385,7 +387,7 @@ def draw_subagent(
     """Yield one line about a subagent, and below it everything it did if requested."""
     metrics = subagent.session.metrics
     name = safe_text(subagent.agent_type or "subagent", single_line=True)
-    facts = join_facts(
+    facts = part_builders.join_facts(
         safe_text(subagent.description or "", single_line=True),
         format_count(metrics.tool_calls, "tool call"),
         format_count(metrics.tokens.total, "token") if metrics.tokens.total else None,
@@ -399,7 +401,11 @@ def draw_subagent(
         room = max(columns - len(_NESTED), MIN_COLUMNS)
         margin = canvas.styled(_NESTED, "magenta")
         stop = None if only is None else only + 1
-        for view in build_turn_views(subagent.session, start=only or 0, stop=stop):
-            shown = show_whole_calls(view, subagent.session) if canvas.options.is_full else view
+        for view in turn_views.build_turn_views(subagent.session, start=only or 0, stop=stop):
+            shown = (
+                whole_calls.show_whole_calls(view, subagent.session)
+                if canvas.options.is_full
+                else view
+            )
             yield from indent(draw_turn(shown, subagent.session, canvas, room), margin)
             yield margin.rstrip()

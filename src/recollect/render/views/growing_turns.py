@@ -15,23 +15,15 @@ from msgspec.structs import replace
 
 from recollect.documents.kinds import SubagentKind, SubagentOutcome
 from recollect.documents.turn_documents import Step, SubagentReference, ToolStep, TurnView
+from recollect.records import conversation_records, envelope, token_usage
 from recollect.records.blocks import RedactedThinking, Text, Thinking, ToolResult, ToolUse
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.envelope import Record
-from recollect.records.token_usage import Tokens
-from recollect.render.views.message_steps import CallSteps
-from recollect.render.views.task_reports import find_outcome
-from recollect.render.views.timeline import build_timeline, find_turn_index
-from recollect.render.views.turn_views import build_turn_views
-from recollect.session.record_texts import iter_tool_results, iter_tool_uses, list_blocks
+from recollect.render.views import message_steps, task_reports, timeline, turn_views
+from recollect.session import record_texts, subagents, times, tool_calls
 from recollect.session.session import Session
-from recollect.session.subagents import STARTERS, Subagent
-from recollect.session.times import find_range, milliseconds_between
-from recollect.session.tool_calls import ToolCall
 
 _REPLY_BLOCKS: Final = (Text, Thinking, RedactedThinking, ToolUse)
 
-Line = Assistant | User
+Line = conversation_records.Assistant | conversation_records.User
 
 
 class GrowingTurns:
@@ -49,7 +41,7 @@ class GrowingTurns:
         self.session = session
         self._children = {} if children is None else children
         self._attach = attach
-        self._calls = CallSteps()
+        self._calls = message_steps.CallSteps()
         self._earlier: dict[int, TurnView] = {}
         self._count = 0
         self._running: _RunningTurn | None = None
@@ -60,7 +52,7 @@ class GrowingTurns:
         self._update()
         return self._count
 
-    def add(self, records: Sequence[Record]) -> None:
+    def add(self, records: Sequence[envelope.Record]) -> None:
         """Append records to the session, none of them known before."""
         self.session.extend(records)
         for record in records:
@@ -77,14 +69,16 @@ class GrowingTurns:
         self._update()
         return tuple(map(self._show, range(max(turns.start, 0), min(turns.stop, self._count))))
 
-    def refer(self, call: ToolCall, outcomes: Mapping[str, SubagentOutcome]) -> SubagentReference:
+    def refer(
+        self, call: tool_calls.ToolCall, outcomes: Mapping[str, SubagentOutcome]
+    ) -> SubagentReference:
         """Return the reference to the session as the subagent that a call started.
 
         `outcomes` are those that its parent session recorded.
         """
         views = self.show(range(self.count))
-        start, end = find_range(time for view in views for time in (view.start, view.end))
-        started = Subagent(
+        start, end = times.find_range(time for view in views for time in (view.start, view.end))
+        started = subagents.Subagent(
             agent_id=call.id, kind=SubagentKind.FILE, session=self.session, call=call
         )
         return SubagentReference(
@@ -95,9 +89,9 @@ class GrowingTurns:
             turn_count=len(views),
             tool_calls=self._count_calls(),
             tokens=sum(view.tokens.total for view in views),
-            duration_ms=milliseconds_between(start, end),
+            duration_ms=times.milliseconds_between(start, end),
             model=next((view.model for view in reversed(views) if view.model), None),
-            outcome=find_outcome(started, outcomes),
+            outcome=task_reports.find_outcome(started, outcomes),
         )
 
     def _count_calls(self) -> int:
@@ -110,7 +104,9 @@ class GrowingTurns:
         known = self._earlier.get(index)
         if known is None:
             self._attach()
-            views = build_turn_views(self.session, start=index, stop=index + 1, calls=self._calls)
+            views = turn_views.build_turn_views(
+                self.session, start=index, stop=index + 1, calls=self._calls
+            )
             known = self._earlier[index] = views[0]
         return known
 
@@ -123,9 +119,9 @@ class GrowingTurns:
         self._earlier.clear()
         self._count = len(session.turns)
         last = next(reversed(session.tree.links), None)
-        if last is not None and find_turn_index(session, last) == self._count - 1:
+        if last is not None and timeline.find_turn_index(session, last) == self._count - 1:
             view = self._show(self._count - 1)
-            if view.active_ms == milliseconds_between(view.start, view.end):
+            if view.active_ms == times.milliseconds_between(view.start, view.end):
                 self._running = _RunningTurn(session, self._children, self._calls, view, last)
 
 
@@ -136,13 +132,13 @@ class _RunningTurn:
         self,
         session: Session,
         children: Mapping[str, GrowingTurns],
-        calls: CallSteps,
+        calls: message_steps.CallSteps,
         view: TurnView,
         last: str,
     ) -> None:
         self._is_subagent = session.is_subagent
         # A notification opens a turn: while this one goes on there is no other outcome.
-        self._outcomes = build_timeline(session).outcomes
+        self._outcomes = timeline.build_timeline(session).outcomes
         self._children = children
         self._calls = calls
         self._settled = view
@@ -153,7 +149,7 @@ class _RunningTurn:
         self._known_calls = {call.id for call in session.tool_calls}
         self._own_calls = frozenset(self._known_calls)
         """Calls that the session had before: those of other turns are among them."""
-        self._starters: dict[str, tuple[int, ToolCall]] = {}
+        self._starters: dict[str, tuple[int, tool_calls.ToolCall]] = {}
         """Settled calls that may start a subagent, by id, with the place of their step."""
         self._note_starters(session, view.steps, 0)
         self._tail: list[Line] = []
@@ -169,12 +165,12 @@ class _RunningTurn:
         """How many calls the session has."""
         return len(self._known_calls)
 
-    def add(self, record: Record) -> bool:
+    def add(self, record: envelope.Record) -> bool:
         """Append a record; False if the turn does not simply go on with it."""
         match record:
-            case Assistant():
+            case conversation_records.Assistant():
                 is_next = self._follows(record) and self._add_reply(record)
-            case User():
+            case conversation_records.User():
                 is_next = self._follows(record) and self._add_results(record)
             case _:
                 return False
@@ -188,13 +184,13 @@ class _RunningTurn:
         is_own = record.is_sidechain == self._is_subagent and not record.is_meta
         return is_own and bool(record.uuid) and record.parent_uuid == self._last
 
-    def _add_reply(self, record: Assistant) -> bool:
+    def _add_reply(self, record: conversation_records.Assistant) -> bool:
         message = record.message
         if message is None or not message.id or record.is_api_error_message:
             return False
         if message.model != self._model or not _consists_of(record, _REPLY_BLOCKS):
             return False
-        called = {use.id for use in iter_tool_uses(message.content)}
+        called = {use.id for use in record_texts.iter_tool_uses(message.content)}
         is_repeated = message.id != self._message and message.id in self._messages
         if is_repeated or not called.isdisjoint(self._known_calls):
             return False
@@ -206,10 +202,12 @@ class _RunningTurn:
         self._open |= called
         return True
 
-    def _add_results(self, record: User) -> bool:
+    def _add_results(self, record: conversation_records.User) -> bool:
         if record.message is None or not _consists_of(record, ToolResult):
             return False
-        ids = [result.tool_use_id for result in iter_tool_results(record.message.content)]
+        ids = [
+            result.tool_use_id for result in record_texts.iter_tool_results(record.message.content)
+        ]
         is_marked = record.interrupted_message_id or record.prompt_id or record.permission_mode
         if is_marked or len(set(ids)) < len(ids) or not self._open.issuperset(ids):
             return False
@@ -229,10 +227,10 @@ class _RunningTurn:
         self._view = None
         return True
 
-    def _refer(self, step: Step, call: ToolCall | None) -> Step:
+    def _refer(self, step: Step, call: tool_calls.ToolCall | None) -> Step:
         """Return a step with the subagent that its call started, if any."""
         child = self._children.get(call.id) if call else None
-        if child is None or call is None or call.name not in STARTERS:
+        if child is None or call is None or call.name not in subagents.STARTERS:
             return step
         return replace(step, subagents=(child.refer(call, self._outcomes),))
 
@@ -256,13 +254,13 @@ class _RunningTurn:
 
     def _note_starters(self, session: Session, steps: Iterable[Step], first: int) -> None:
         for place, step in enumerate(steps, first):
-            if isinstance(step, ToolStep) and step.tool in STARTERS:
+            if isinstance(step, ToolStep) and step.tool in subagents.STARTERS:
                 call = session.find_tool_call(step.call_id)
                 if call is not None:
                     self._starters[call.id] = (place, call)
 
     def _show_lines(self, lines: Session) -> TurnView:
-        (view,) = build_turn_views(lines, calls=self._calls)
+        (view,) = turn_views.build_turn_views(lines, calls=self._calls)
         steps = (
             self._refer(step, lines.find_tool_call(step.call_id))
             if isinstance(step, ToolStep) and step.call_id in self._children
@@ -273,22 +271,22 @@ class _RunningTurn:
 
 
 def _consists_of(record: Line, kinds: type | tuple[type, ...]) -> bool:
-    blocks = list_blocks(record.message.content if record.message else None)
+    blocks = record_texts.list_blocks(record.message.content if record.message else None)
     return bool(blocks) and all(isinstance(block, kinds) for block in blocks)
 
 
 def join_views(first: TurnView, rest: TurnView) -> TurnView:
     """Return the view of a turn from those of its first part and of the replies after it."""
-    start, end = find_range((first.start, first.end, rest.start, rest.end))
+    start, end = times.find_range((first.start, first.end, rest.start, rest.end))
     counts = zip(structs.astuple(first.tokens), structs.astuple(rest.tokens), strict=True)
     return replace(
         first,
         steps=first.steps + rest.steps,
-        tokens=Tokens(*map(sum, counts)),
+        tokens=token_usage.Tokens(*map(sum, counts)),
         model=rest.model or first.model,
         start=start,
         end=end,
-        active_ms=milliseconds_between(start, end),
+        active_ms=times.milliseconds_between(start, end),
         context_tokens=rest.context_tokens or first.context_tokens,
         uuids=first.uuids + rest.uuids,
     )

@@ -10,21 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, ContextKind, InputKind, SubagentOutcome
-from recollect.documents.turn_documents import (
-    Code,
-    NoticeKind,
-    NoticeStep,
-    Output,
-    Part,
-    Step,
-    SubagentReference,
-    TextStep,
-    ThinkingStep,
-    ToolStep,
-)
-from recollect.records.attachment_kinds import Directory, FileKind, OpenedFileInIde, SelectedLines
-from recollect.records.attachments import Attachment
+from recollect.records import attachment_kinds, attachments, conversation_records
 from recollect.records.blocks import (
     ContentBlock,
     McpToolUse,
@@ -36,40 +24,25 @@ from recollect.records.blocks import (
     ToolResult,
     ToolUse,
 )
-from recollect.records.conversation_records import Assistant
 from recollect.records.tools import split_mcp_name
-from recollect.render.views.hidden import HIDDEN_INPUTS
-from recollect.render.views.notices import make_output_notice
-from recollect.render.views.part_builders import (
-    show_blocks,
-    show_fields,
-    show_plain,
-    show_prose,
-    show_value,
-    take_line,
-)
-from recollect.render.views.task_reports import find_outcome, show_notification
+from recollect.render.views import hidden, notices, part_builders, task_reports
 from recollect.render.views.timeline import Timeline
 from recollect.render.views.tools import describe_call
-from recollect.session.messages import Message
-from recollect.session.prompt_contexts import separate_words
-from recollect.session.prompts import INTERRUPTION_MARKS, Prompt
-from recollect.session.record_texts import list_blocks, result_text
+from recollect.session import messages, prompt_contexts, prompts, record_texts, tool_calls
 from recollect.session.session import Session
 from recollect.session.subagents import Subagent
-from recollect.session.tool_calls import ToolCall
 
 
-def read_context(record: Attachment) -> Context | None:
+def read_context(record: attachments.Attachment) -> Context | None:
     """Return the context in an attachment; None if it is about something else."""
     match record.attachment:
-        case Directory() as folder:
+        case attachment_kinds.Directory() as folder:
             return _make_context(ContextKind.FOLDER, folder)
-        case FileKind() as file:
+        case attachment_kinds.FileKind() as file:
             return _make_context(ContextKind.FILE, file)
-        case OpenedFileInIde(filename=path):
+        case attachment_kinds.OpenedFileInIde(filename=path):
             return Context(ContextKind.IDE_OPENED_FILE, path or "", path)
-        case SelectedLines() as lines:
+        case attachment_kinds.SelectedLines() as lines:
             return Context(
                 ContextKind.IDE_SELECTION,
                 lines.content or "",
@@ -80,7 +53,7 @@ def read_context(record: Attachment) -> Context | None:
     return None
 
 
-def _make_context(kind: ContextKind, file: FileKind) -> Context:
+def _make_context(kind: ContextKind, file: attachment_kinds.FileKind) -> Context:
     shown = file.display_path or file.filename or ""
     return Context(kind, shown, file.filename or file.display_path)
 
@@ -89,88 +62,109 @@ ORPHAN_TITLE = "Result of a call that is not in this file"
 _OUTPUTS = frozenset({InputKind.COMMAND_OUTPUT, InputKind.SHELL_OUTPUT})
 
 
-def show_input(message: Message, orphans: frozenset[str]) -> tuple[Step, ...]:
+def show_input(
+    message: messages.Message, orphans: frozenset[str]
+) -> tuple[turn_documents.Step, ...]:
     """Return the steps of a user record that did not open its turn.
 
     `orphans` are calls that have a result here but were made elsewhere.
     """
-    prompt = message.prompt or Prompt(InputKind.TYPED, message.text)
+    prompt = message.prompt or prompts.Prompt(InputKind.TYPED, message.text)
     if prompt.kind is InputKind.TOOL_RESULT:
         return (*_show_orphans(message, orphans), *_show_beside(message))
     if prompt.kind in _OUTPUTS:
-        return (make_output_notice(_uuid_of(message), message.text, message.timestamp),)
+        return (notices.make_output_notice(_uuid_of(message), message.text, message.timestamp),)
     if prompt.kind is InputKind.INTERRUPTION:
-        return (_note_input(message, NoticeKind.INTERRUPTION, message.text.strip().strip("[]")),)
+        return (
+            _note_input(
+                message, turn_documents.NoticeKind.INTERRUPTION, message.text.strip().strip("[]")
+            ),
+        )
     if prompt.kind is InputKind.UNSENT:
         parts = (*show_words(prompt), *show_media(message.content))
-        return (_note_input(message, NoticeKind.INFORMATION, "Queued prompt, not sent", parts),)
-    if prompt.kind in HIDDEN_INPUTS:
+        return (
+            _note_input(
+                message, turn_documents.NoticeKind.INFORMATION, "Queued prompt, not sent", parts
+            ),
+        )
+    if prompt.kind in hidden.HIDDEN_INPUTS:
         media = show_media(message.content)
         noted = _note_input(
-            message, NoticeKind.INFORMATION, "For the model", (*show_words(prompt), *media)
+            message,
+            turn_documents.NoticeKind.INFORMATION,
+            "For the model",
+            (*show_words(prompt), *media),
         )
         return (replace(noted, is_routine=not media),) if noted.parts else ()
     parts = (*show_words(prompt), *show_media(message.content))
     return (make_text_step(message, parts),) if parts else ()
 
 
-def show_words(prompt: Prompt) -> tuple[Part, ...]:
+def show_words(prompt: prompts.Prompt) -> tuple[turn_documents.Part, ...]:
     """Return the parts of a prompt's text, by its kind."""
     match prompt.kind:
         case InputKind.COMMAND:
-            return show_plain(name_command(prompt))
+            return part_builders.show_plain(name_command(prompt))
         case InputKind.SHELL:
-            return (Code(prompt.words, language="bash"),) if prompt.words else ()
+            return (turn_documents.Code(prompt.words, language="bash"),) if prompt.words else ()
         case InputKind.TASK_NOTIFICATION:
-            return show_notification(prompt.words)
-    return show_prose(prompt.words)
+            return task_reports.show_notification(prompt.words)
+    return part_builders.show_prose(prompt.words)
 
 
-def name_command(prompt: Prompt) -> str:
+def name_command(prompt: prompts.Prompt) -> str:
     """Return the command line of a command."""
     command = prompt.command
     return f"{command.name} {command.arguments}".rstrip() if command else prompt.words
 
 
-def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[Part, ...]:
+def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[turn_documents.Part, ...]:
     """Return the images, documents and unknown blocks in `blocks`."""
-    return show_blocks(block for block in blocks if not isinstance(block, Text | ToolResult))
+    return part_builders.show_blocks(
+        block for block in blocks if not isinstance(block, Text | ToolResult)
+    )
 
 
-def _show_beside(message: Message) -> tuple[Step, ...]:
+def _show_beside(message: messages.Message) -> tuple[turn_documents.Step, ...]:
     """Return what is beside the results in one record: the user's text, an interruption, images."""
-    steps: list[Step] = []
+    steps: list[turn_documents.Step] = []
     for block in message.content:
-        words = separate_words(block.words)[0] if isinstance(block, Text) else ""
-        if words.startswith(INTERRUPTION_MARKS):
-            steps.append(_note_input(message, NoticeKind.INTERRUPTION, words.strip("[]")))
+        words = prompt_contexts.separate_words(block.words)[0] if isinstance(block, Text) else ""
+        if words.startswith(prompts.INTERRUPTION_MARKS):
+            steps.append(
+                _note_input(message, turn_documents.NoticeKind.INTERRUPTION, words.strip("[]"))
+            )
         elif words:
-            steps.append(make_text_step(message, show_prose(words)))
+            steps.append(make_text_step(message, part_builders.show_prose(words)))
     media = show_media(message.content)
     return (*steps, make_text_step(message, media)) if media else tuple(steps)
 
 
-def _show_orphans(message: Message, orphans: frozenset[str]) -> tuple[Step, ...]:
+def _show_orphans(
+    message: messages.Message, orphans: frozenset[str]
+) -> tuple[turn_documents.Step, ...]:
     return tuple(
-        _note_input(message, NoticeKind.INFORMATION, ORPHAN_TITLE, _show_result(block))
+        _note_input(
+            message, turn_documents.NoticeKind.INFORMATION, ORPHAN_TITLE, _show_result(block)
+        )
         for block in message.content
         if isinstance(block, ToolResult) and block.tool_use_id in orphans
     )
 
 
-def _show_result(block: ToolResult) -> tuple[Part, ...]:
+def _show_result(block: ToolResult) -> tuple[turn_documents.Part, ...]:
     if isinstance(block.content, tuple):
-        return show_blocks(block.content)
-    text = result_text(block)
-    return (Output(text, is_error=bool(block.is_error)),) if text.strip() else ()
+        return part_builders.show_blocks(block.content)
+    text = record_texts.result_text(block)
+    return (turn_documents.Output(text, is_error=bool(block.is_error)),) if text.strip() else ()
 
 
 def make_text_step(
-    message: Message, parts: tuple[Part, ...], *, is_opener: bool = False
-) -> TextStep:
+    message: messages.Message, parts: tuple[turn_documents.Part, ...], *, is_opener: bool = False
+) -> turn_documents.TextStep:
     """Return the text of a user record; if it opened its turn, links to it lead to the turn."""
     prompt = message.prompt
-    return TextStep(
+    return turn_documents.TextStep(
         uuid=None if is_opener else _uuid_of(message),
         message_id=message.id,
         role="user",
@@ -183,14 +177,17 @@ def make_text_step(
 
 
 def _note_input(
-    message: Message, kind: NoticeKind, title: str, parts: tuple[Part, ...] = ()
-) -> NoticeStep:
-    return NoticeStep(
+    message: messages.Message,
+    kind: turn_documents.NoticeKind,
+    title: str,
+    parts: tuple[turn_documents.Part, ...] = (),
+) -> turn_documents.NoticeStep:
+    return turn_documents.NoticeStep(
         uuid=_uuid_of(message), kind=kind, title=title, parts=parts, timestamp=message.timestamp
     )
 
 
-def _uuid_of(message: Message) -> str | None:
+def _uuid_of(message: messages.Message) -> str | None:
     return message.records[0].uuid
 
 
@@ -205,9 +202,11 @@ class CallSteps:
     """Steps of tool calls that were made before, for sessions that are shown while they grow."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[object, ToolStep]] = {}
+        self._known: dict[str, tuple[object, turn_documents.ToolStep]] = {}
 
-    def make(self, call_id: str, made_of: object, make: Callable[[], ToolStep]) -> ToolStep:
+    def make(
+        self, call_id: str, made_of: object, make: Callable[[], turn_documents.ToolStep]
+    ) -> turn_documents.ToolStep:
         """Return the known step of a call if it was made of the same, or else make it."""
         known = self._known.get(call_id)
         if known is None or known[0] != made_of:
@@ -221,7 +220,7 @@ class Replies:
     def __init__(
         self,
         timeline: Timeline,
-        hooks: Callable[[str], tuple[NoticeStep, ...]],
+        hooks: Callable[[str], tuple[turn_documents.NoticeStep, ...]],
         calls: CallSteps | None = None,
     ) -> None:
         self._timeline = timeline
@@ -229,11 +228,13 @@ class Replies:
         self._calls = calls
         self._kept: dict[int, set[int]] = {}
 
-    def show(self, line: Assistant, message: Message) -> list[Step]:
+    def show(
+        self, line: conversation_records.Assistant, message: messages.Message
+    ) -> list[turn_documents.Step]:
         """Return the steps of one line of `message`."""
         if message.failure is not None:
             return [_note_failure(line, message)] if line is message.records[0] else []
-        steps: list[Step] = []
+        steps: list[turn_documents.Step] = []
         if message.is_visible or not message.is_synthetic:
             for block in self._own_blocks(line, message):
                 step = self._show_block(block, line, message)
@@ -241,12 +242,14 @@ class Replies:
                     steps.append(step)
         if line is message.records[-1] and message.stop_reason in _STOPS:
             title = _STOPS[message.stop_reason]
-            steps.append(_note_reply(line, NoticeKind.INFORMATION, title, ()))
+            steps.append(_note_reply(line, turn_documents.NoticeKind.INFORMATION, title, ()))
         return steps
 
-    def _own_blocks(self, line: Assistant, message: Message) -> Sequence[ContentBlock]:
+    def _own_blocks(
+        self, line: conversation_records.Assistant, message: messages.Message
+    ) -> Sequence[ContentBlock]:
         """Return the blocks of `line` that its message uses: a repeated line adds nothing."""
-        blocks = list_blocks(line.message.content if line.message else None)
+        blocks = record_texts.list_blocks(line.message.content if line.message else None)
         if len(message.records) == 1 and len(blocks) == len(message.content):
             return blocks
         kept = self._kept.get(id(message))
@@ -255,7 +258,9 @@ class Replies:
         # A bare string becomes a new block each time it is listed, and is never a copy.
         return [block for block in blocks if id(block) in kept or isinstance(block, Text)]
 
-    def _show_block(self, block: ContentBlock, line: Assistant, message: Message) -> Step | None:
+    def _show_block(
+        self, block: ContentBlock, line: conversation_records.Assistant, message: messages.Message
+    ) -> turn_documents.Step | None:
         match block:
             case Thinking(thinking=text):
                 return _make_thinking_step(line, message, text)
@@ -267,18 +272,20 @@ class Replies:
             case ServerToolResult():
                 if block.tool_use_id not in self._timeline.orphans:
                     return None
-                answer = show_value(block.content)
-                return _note_reply(line, NoticeKind.INFORMATION, ORPHAN_TITLE, answer)
+                answer = part_builders.show_value(block.content)
+                return _note_reply(
+                    line, turn_documents.NoticeKind.INFORMATION, ORPHAN_TITLE, answer
+                )
         parts = _show_text(block)
         return _make_text_step(line, message, parts) if parts else None
 
     def _make_called(
         self,
-        call: ToolCall,
-        line: Assistant,
-        message: Message,
+        call: tool_calls.ToolCall,
+        line: conversation_records.Assistant,
+        message: messages.Message,
         block: ToolUse | ServerToolUseBlock | McpToolUse,
-    ) -> ToolStep:
+    ) -> turn_documents.ToolStep:
         children = self._timeline.subagents.get(call.id, ())
         subagents = tuple(refer_to(child, self._timeline.outcomes) for child in children)
         server = block.server_name if isinstance(block, McpToolUse) else None
@@ -293,16 +300,16 @@ class Replies:
 
 
 def _make_tool_step(
-    call: ToolCall,
-    line: Assistant,
+    call: tool_calls.ToolCall,
+    line: conversation_records.Assistant,
     message_id: str,
     server: str | None,
-    subagents: tuple[SubagentReference, ...],
-    hooks: tuple[NoticeStep, ...],
-) -> ToolStep:
+    subagents: tuple[turn_documents.SubagentReference, ...],
+    hooks: tuple[turn_documents.NoticeStep, ...],
+) -> turn_documents.ToolStep:
     view = describe_call(call)
     mcp_name = split_mcp_name(call.recorded_name)
-    return ToolStep(
+    return turn_documents.ToolStep(
         uuid=line.uuid,
         message_id=message_id,
         call_id=call.id,
@@ -324,9 +331,11 @@ def _make_tool_step(
     )
 
 
-def refer_to(subagent: Subagent, outcomes: Mapping[str, SubagentOutcome]) -> SubagentReference:
+def refer_to(
+    subagent: Subagent, outcomes: Mapping[str, SubagentOutcome]
+) -> turn_documents.SubagentReference:
     """Return the reference to a subagent; `outcomes` are those that were reported."""
-    return SubagentReference(
+    return turn_documents.SubagentReference(
         agent_id=subagent.agent_id,
         kind=subagent.kind,
         agent_type=subagent.agent_type,
@@ -336,7 +345,7 @@ def refer_to(subagent: Subagent, outcomes: Mapping[str, SubagentOutcome]) -> Sub
         tokens=subagent.session.metrics.tokens.total,
         duration_ms=subagent.session.metrics.duration_ms,
         model=_find_model(subagent.session),
-        outcome=find_outcome(subagent, outcomes),
+        outcome=task_reports.find_outcome(subagent, outcomes),
     )
 
 
@@ -345,19 +354,23 @@ def _find_model(session: Session) -> str | None:
     return next((said.model for said in replies if said.model), None)
 
 
-def _show_text(block: ContentBlock) -> tuple[Part, ...]:
+def _show_text(block: ContentBlock) -> tuple[turn_documents.Part, ...]:
     """Return the text of a block; a result inside a reply is shown as it is."""
     if isinstance(block, ToolResult):
-        return () if block.content is None else show_blocks(_list_result(block))
-    return show_blocks((block,), as_prose=True)
+        return () if block.content is None else part_builders.show_blocks(_list_result(block))
+    return part_builders.show_blocks((block,), as_prose=True)
 
 
 def _list_result(block: ToolResult) -> tuple[str | ContentBlock, ...]:
     return (block.content,) if isinstance(block.content, str) else block.content or ()
 
 
-def _make_text_step(line: Assistant, message: Message, parts: tuple[Part, ...]) -> TextStep:
-    return TextStep(
+def _make_text_step(
+    line: conversation_records.Assistant,
+    message: messages.Message,
+    parts: tuple[turn_documents.Part, ...],
+) -> turn_documents.TextStep:
+    return turn_documents.TextStep(
         uuid=line.uuid,
         message_id=message.id,
         role=message.role,
@@ -367,23 +380,36 @@ def _make_text_step(line: Assistant, message: Message, parts: tuple[Part, ...]) 
     )
 
 
-def _make_thinking_step(line: Assistant, message: Message, text: str) -> ThinkingStep:
-    return ThinkingStep(uuid=line.uuid, message_id=message.id, text=text, timestamp=line.timestamp)
+def _make_thinking_step(
+    line: conversation_records.Assistant, message: messages.Message, text: str
+) -> turn_documents.ThinkingStep:
+    return turn_documents.ThinkingStep(
+        uuid=line.uuid, message_id=message.id, text=text, timestamp=line.timestamp
+    )
 
 
-def _note_failure(line: Assistant, message: Message) -> NoticeStep:
+def _note_failure(
+    line: conversation_records.Assistant, message: messages.Message
+) -> turn_documents.NoticeStep:
     failure = message.failure
     text = failure.text if failure else ""
-    title = take_line(text)
-    facts = show_fields(
+    title = part_builders.take_line(text)
+    facts = part_builders.show_fields(
         ("error", failure.error if failure else None),
         ("status", failure.status if failure else None),
     )
-    more = () if title == text.strip() else show_plain(text)
-    return _note_reply(line, NoticeKind.API_ERROR, title or "The request failed", (*more, *facts))
+    more = () if title == text.strip() else part_builders.show_plain(text)
+    return _note_reply(
+        line, turn_documents.NoticeKind.API_ERROR, title or "The request failed", (*more, *facts)
+    )
 
 
 def _note_reply(
-    line: Assistant, kind: NoticeKind, title: str, parts: tuple[Part, ...]
-) -> NoticeStep:
-    return NoticeStep(uuid=line.uuid, kind=kind, title=title, parts=parts, timestamp=line.timestamp)
+    line: conversation_records.Assistant,
+    kind: turn_documents.NoticeKind,
+    title: str,
+    parts: tuple[turn_documents.Part, ...],
+) -> turn_documents.NoticeStep:
+    return turn_documents.NoticeStep(
+        uuid=line.uuid, kind=kind, title=title, parts=parts, timestamp=line.timestamp
+    )

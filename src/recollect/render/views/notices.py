@@ -11,9 +11,7 @@ from recollect.records.envelope import Chain, Damaged, Oversized, Record, Stream
 from recollect.render.views import part_builders
 from recollect.render.views.hidden import HIDDEN_ATTACHMENT_NAMES
 from recollect.render.views.timeline import Irregular, ModelSwitch, ReportEntry
-from recollect.session.client_reports import FailedRequest, ModelChange, Notice, Recap
-from recollect.session.hook_runs import HookOutcome, HookRun
-from recollect.session.turns import Segment
+from recollect.session import client_reports, hook_runs, turns
 
 _LINE_EDGES = b"\xef\xbb\xbf\x00 \t\r\n"
 
@@ -24,18 +22,20 @@ def show_raw(data: bytes) -> Json:
 
 
 _OUTCOMES = {
-    HookOutcome.RUNNING: "is running",
-    HookOutcome.FINISHED: "ran",
-    HookOutcome.SUCCESS: "succeeded",
-    HookOutcome.FAILED: "failed",
-    HookOutcome.BLOCKED: "blocked",
-    HookOutcome.STOPPED: "ended the turn",
-    HookOutcome.CANCELLED: "was cancelled",
-    HookOutcome.ADDED_CONTEXT: "added context",
-    HookOutcome.MESSAGE: "has a message",
-    HookOutcome.DECISION: "decided",
+    hook_runs.HookOutcome.RUNNING: "is running",
+    hook_runs.HookOutcome.FINISHED: "ran",
+    hook_runs.HookOutcome.SUCCESS: "succeeded",
+    hook_runs.HookOutcome.FAILED: "failed",
+    hook_runs.HookOutcome.BLOCKED: "blocked",
+    hook_runs.HookOutcome.STOPPED: "ended the turn",
+    hook_runs.HookOutcome.CANCELLED: "was cancelled",
+    hook_runs.HookOutcome.ADDED_CONTEXT: "added context",
+    hook_runs.HookOutcome.MESSAGE: "has a message",
+    hook_runs.HookOutcome.DECISION: "decided",
 }
-_ROUTINE = frozenset({HookOutcome.RUNNING, HookOutcome.FINISHED, HookOutcome.SUCCESS})
+_ROUTINE = frozenset(
+    {hook_runs.HookOutcome.RUNNING, hook_runs.HookOutcome.FINISHED, hook_runs.HookOutcome.SUCCESS}
+)
 _LOCAL_COMMAND = "local_command"
 _HOOK_NAMES = frozenset({"async_hook_response_batch", "hook_deferred_tool"})
 
@@ -43,13 +43,13 @@ _HOOK_NAMES = frozenset({"async_hook_response_batch", "hook_deferred_tool"})
 def make_report_notice(report: ReportEntry) -> NoticeStep:
     """Return a notice of what the client or a hook reported."""
     match report:
-        case HookRun():
+        case hook_runs.HookRun():
             return _note_hook(report)
-        case FailedRequest():
+        case client_reports.FailedRequest():
             return _note_retry(report)
-        case ModelChange():
+        case client_reports.ModelChange():
             return _note_fallback(report)
-        case Recap():
+        case client_reports.Recap():
             kind, title = NoticeKind.INFORMATION, "While you were away"
             return _note(report, kind, title, part_builders.show_prose(report.text))
     return _note_notice(report)
@@ -80,7 +80,7 @@ def make_gap_notice(link: Chain) -> NoticeStep:
     )
 
 
-def _note_hook(run: HookRun) -> NoticeStep:
+def _note_hook(run: hook_runs.HookRun) -> NoticeStep:
     said = run.text if run.text.strip() != run.stdout.strip() else ""
     streams = (Output(run.stdout), Output(run.stderr, is_error=run.outcome not in _ROUTINE))
     spoken = (
@@ -101,7 +101,7 @@ def _note_hook(run: HookRun) -> NoticeStep:
     )
 
 
-def _note_retry(failed: FailedRequest) -> NoticeStep:
+def _note_retry(failed: client_reports.FailedRequest) -> NoticeStep:
     status = "" if failed.status is None else f" with status {failed.status}"
     attempt = None if failed.retry_attempt is None else f"attempt {failed.retry_attempt}"
     if attempt and failed.max_retries is not None:
@@ -111,7 +111,7 @@ def _note_retry(failed: FailedRequest) -> NoticeStep:
     return _note(failed, NoticeKind.RETRY, title, part_builders.show_plain(failed.message))
 
 
-def _note_fallback(change: ModelChange) -> NoticeStep:
+def _note_fallback(change: client_reports.ModelChange) -> NoticeStep:
     if change.fallback:
         title = name_switch(change.original, change.fallback)
     else:
@@ -134,7 +134,7 @@ def make_switch_notice(switch: ModelSwitch, timestamp: str | None) -> NoticeStep
     return NoticeStep(uuid=None, kind=NoticeKind.MODEL, title=title, timestamp=timestamp)
 
 
-def _note_notice(notice: Notice) -> NoticeStep:
+def _note_notice(notice: client_reports.Notice) -> NoticeStep:
     if notice.subtype == _LOCAL_COMMAND:
         return _note_local_command(notice)
     is_named = notice.subtype not in (None, "informational")
@@ -155,7 +155,7 @@ def _show_more(text: str, title: str) -> tuple[Part, ...]:
     return () if text.strip() == title else part_builders.show_plain(text)
 
 
-def _note_local_command(notice: Notice) -> NoticeStep:
+def _note_local_command(notice: client_reports.Notice) -> NoticeStep:
     """Return a notice of a command that the client ran itself, or of its output."""
     name = part_builders.find_inside(notice.text, "command-name")
     if name:
@@ -182,10 +182,10 @@ def make_output_notice(uuid: str | None, text: str, timestamp: str | None) -> No
 
 
 def make_compaction_notice(
-    uuid: str | None, segment: Segment | None, summary: str, timestamp: str | None
+    uuid: str | None, segment: turns.Segment | None, summary: str, timestamp: str | None
 ) -> NoticeStep:
     """Return a notice of a compaction, with the summary that replaced what was before."""
-    opened = segment or Segment(index=0, first_uuid=None, last_uuid=None, record_count=0)
+    opened = segment or turns.Segment(index=0, first_uuid=None, last_uuid=None, record_count=0)
     how = {"auto": "automatically", "manual": "by command"}.get(opened.trigger or "")
     before, after = opened.tokens_before, opened.tokens_after
     tokens = None if before is None else format_count(before, "token")

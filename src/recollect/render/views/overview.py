@@ -8,31 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import structs
 
-from recollect.documents.file_versions import FileChange, FilesDocument
-from recollect.documents.kinds import InputKind, ToolStatus
-from recollect.documents.session_documents import OutlineEntry, OutlineSubagent
-from recollect.documents.turn_documents import Code, Diff
+from recollect.documents import file_versions, kinds, session_documents, turn_documents
 from recollect.records.blocks import McpToolUse, ServerToolUseBlock, ToolUse
-from recollect.render.views import turn_views
-from recollect.render.views.message_steps import name_command
-from recollect.render.views.part_builders import take_line
-from recollect.render.views.task_reports import find_outcome
+from recollect.render.views import message_steps, part_builders, task_reports, turn_views
 from recollect.render.views.timeline import Timeline, build_timeline
 from recollect.render.views.tools import describe_call
-from recollect.session.facts import count_backups
-from recollect.session.figures import trace_turn
+from recollect.session import facts, figures, times, tool_calls, turns
 from recollect.session.session import Session
-from recollect.session.times import parse_time
-from recollect.session.tool_calls import ToolCall
-from recollect.session.turns import Turn
 
 
-def build_outline(session: Session) -> tuple[OutlineEntry, ...]:
+def build_outline(session: Session) -> tuple[session_documents.OutlineEntry, ...]:
     """One entry per turn, in order."""
     places = build_timeline(session)
     options = {uuid for branch in session.branches for uuid in branch.options}
     branched = {places.turn_of[uuid] for uuid in options if uuid in places.turn_of}
-    backups = count_backups(session.states)
+    backups = facts.count_backups(session.states)
     return tuple(
         structs.replace(
             _make_entry(session, turn, places, is_branch=turn.index in branched),
@@ -42,11 +32,13 @@ def build_outline(session: Session) -> tuple[OutlineEntry, ...]:
     )
 
 
-def _make_entry(session: Session, turn: Turn, places: Timeline, *, is_branch: bool) -> OutlineEntry:
+def _make_entry(
+    session: Session, turn: turns.Turn, places: Timeline, *, is_branch: bool
+) -> session_documents.OutlineEntry:
     opener = turn_views.find_opener(turn)
     statuses = [call.status for call in _iter_calls(session, turn)]
     failures = sum(said.failure is not None for said in turn.messages)
-    return OutlineEntry(
+    return session_documents.OutlineEntry(
         number=turn.number,
         uuid=opener.records[0].uuid if opener else None,
         kind=turn.kind,
@@ -57,24 +49,26 @@ def _make_entry(session: Session, turn: Turn, places: Timeline, *, is_branch: bo
         segment=turn_views.find_segment(turn, places),
         start=turn.start,
         tool_calls=len(statuses),
-        errors=statuses.count(ToolStatus.FAILED) + failures,
-        trace=trace_turn(session, turn),
+        errors=statuses.count(kinds.ToolStatus.FAILED) + failures,
+        trace=figures.trace_turn(session, turn),
         context_tokens=turn_views.measure_context(turn_views.list_replies(turn)),
         subagents=_list_subagents(session, _iter_calls(session, turn)),
     )
 
 
-def _name_turn(turn: Turn) -> str:
+def _name_turn(turn: turns.Turn) -> str:
     """What opened a turn in one line; pictures and contexts alone have no words."""
     prompt = turn.prompt
     if prompt is None:
         return ""
-    if prompt.kind is InputKind.COMPACTION_SUMMARY:
+    if prompt.kind is kinds.InputKind.COMPACTION_SUMMARY:
         return "The conversation was compacted"
-    return take_line(name_command(prompt) if prompt.command else turn_views.choose_words(prompt))
+    return part_builders.take_line(
+        message_steps.name_command(prompt) if prompt.command else turn_views.choose_words(prompt)
+    )
 
 
-def _iter_calls(session: Session, turn: Turn) -> Iterator[ToolCall]:
+def _iter_calls(session: Session, turn: turns.Turn) -> Iterator[tool_calls.ToolCall]:
     calls = (
         session.find_tool_call(block.id)
         for said in turn.messages
@@ -86,21 +80,21 @@ def _iter_calls(session: Session, turn: Turn) -> Iterator[ToolCall]:
 
 
 def _list_subagents(
-    session: Session, calls: Iterable[ToolCall], above: frozenset[str] = frozenset()
-) -> tuple[OutlineSubagent, ...]:
+    session: Session, calls: Iterable[tool_calls.ToolCall], above: frozenset[str] = frozenset()
+) -> tuple[session_documents.OutlineSubagent, ...]:
     """Return the subagents that some calls started, each with its own.
 
     Those `above` are left out: damaged records could make a subagent its own descendant.
     """
     timeline = build_timeline(session)
     return tuple(
-        OutlineSubagent(
+        session_documents.OutlineSubagent(
             agent_id=child.agent_id,
             call_uuid=call.call_uuid,
             turn=timeline.turn_of.get(call.call_uuid or "", 0) + 1,
             agent_type=child.agent_type,
             description=child.description,
-            outcome=find_outcome(child, timeline.outcomes),
+            outcome=task_reports.find_outcome(child, timeline.outcomes),
             tool_calls=len(child.session.tool_calls),
             subagents=_list_subagents(
                 child.session, child.session.tool_calls, above | {child.agent_id}
@@ -112,18 +106,20 @@ def _list_subagents(
     )
 
 
-def list_changes(sessions: Iterable[Session], *, with_diff: bool) -> tuple[FileChange, ...]:
+def list_changes(
+    sessions: Iterable[Session], *, with_diff: bool
+) -> tuple[file_versions.FileChange, ...]:
     """What `sessions` changed, in the order of time; what has no time keeps its place."""
-    found: dict[str, FileChange] = {}
+    found: dict[str, file_versions.FileChange] = {}
     for session in sessions:
         for change in _iter_changes(session, session, None, with_diff=with_diff):
             found.setdefault(change.call_id, change)
     return tuple(_sort(found.values()))
 
 
-def describe_changes(changes: Sequence[FileChange]) -> FilesDocument:
+def describe_changes(changes: Sequence[file_versions.FileChange]) -> file_versions.FilesDocument:
     """Return the document of some changes."""
-    return FilesDocument(
+    return file_versions.FilesDocument(
         files=len({change.path for change in changes}),
         lines_added=sum(change.lines_added for change in changes),
         lines_removed=sum(change.lines_removed for change in changes),
@@ -133,12 +129,12 @@ def describe_changes(changes: Sequence[FileChange]) -> FilesDocument:
 
 def _iter_changes(
     session: Session, owner: Session, agent_id: str | None, *, with_diff: bool
-) -> Iterator[FileChange]:
+) -> Iterator[file_versions.FileChange]:
     for event in session.files:
         call = session.find_tool_call(event.call_id)
         if not event.is_change or call is None:
             continue
-        change = FileChange(
+        change = file_versions.FileChange(
             path=event.path,
             action=event.action,
             tool=call.name,
@@ -151,17 +147,22 @@ def _iter_changes(
             call_id=event.call_id,
         )
         parts = describe_call(call).input if with_diff else ()
-        yield structs.replace(change, diff=tuple(p for p in parts if isinstance(p, Diff | Code)))
+        yield structs.replace(
+            change,
+            diff=tuple(
+                p for p in parts if isinstance(p, turn_documents.Diff | turn_documents.Code)
+            ),
+        )
     for child in session.subagents:
         yield from _iter_changes(child.session, owner, child.agent_id, with_diff=with_diff)
 
 
-def _sort(changes: Iterable[FileChange]) -> list[FileChange]:
+def _sort(changes: Iterable[file_versions.FileChange]) -> list[file_versions.FileChange]:
     """Sort by time; a change without a time stays after the one before it."""
-    placed: list[tuple[float, FileChange]] = []
+    placed: list[tuple[float, file_versions.FileChange]] = []
     latest = 0.0
     for change in changes:
-        moment = parse_time(change.timestamp)
+        moment = times.parse_time(change.timestamp)
         latest = moment.timestamp() if moment else latest
         placed.append((latest, change))
     return [change for _, change in sorted(placed, key=lambda pair: pair[0])]

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
 import msgspec
-from msgspec import Raw
 
 from recollect.documents import turn_documents
 from recollect.records.blocks import (
@@ -104,7 +103,7 @@ def join_facts(*facts: str | None) -> str:
 _NESTED = (b"{", b"[")
 
 
-def show_json(raw: Raw | bytes) -> turn_documents.Json:
+def show_json(raw: msgspec.Raw | bytes) -> turn_documents.Json:
     """Return `raw` indented; unchanged if it is not JSON."""
     data = bytes(raw)
     try:
@@ -114,12 +113,12 @@ def show_json(raw: Raw | bytes) -> turn_documents.Json:
     return turn_documents.Json(data.decode(errors="replace"))
 
 
-def show_value(raw: Raw | bytes) -> tuple[turn_documents.Part, ...]:
+def show_value(raw: msgspec.Raw | bytes) -> tuple[turn_documents.Part, ...]:
     """Return a flat object as named values, anything else as JSON, and nothing for no value."""
-    data = Raw(bytes(raw))
+    data = msgspec.Raw(bytes(raw))
     if is_absent(data):
         return ()
-    values = decode_value(data, dict[str, Raw])
+    values = decode_value(data, dict[str, msgspec.Raw])
     if values is None:
         return (show_json(data),)
     if any(bytes(value).lstrip().startswith(_NESTED) for value in values.values()):
@@ -127,7 +126,7 @@ def show_value(raw: Raw | bytes) -> tuple[turn_documents.Part, ...]:
     return show_fields(*((name, show_scalar(value)) for name, value in values.items()))
 
 
-def show_scalar(raw: Raw) -> str:
+def show_scalar(raw: msgspec.Raw) -> str:
     """Return the text of a string; other values as written."""
     text = decode_value(raw, str) if bytes(raw).lstrip().startswith(b'"') else None
     return bytes(raw).decode(errors="replace").strip() if text is None else text

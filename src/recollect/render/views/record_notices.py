@@ -10,24 +10,17 @@ the last one.
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Raw
-from msgspec.structs import astuple, replace
+from msgspec import Raw, structs
 
 from recollect.documents.turn_documents import NoticeKind, NoticeStep, Part, Step, TextStep
 from recollect.library.sidecar_files import SessionSidecars, TodoFile
 from recollect.locations.place_names import BESIDE_PREFIX, LINE_PREFIX
-from recollect.records.attachment_kinds import OtherAttachment, QueuedCommand
-from recollect.records.attachments import Attachment
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.decoding import decode_value
+from recollect.records import attachment_kinds, attachments, conversation_records, decoding, state
 from recollect.records.envelope import Chain, Span, is_absent
-from recollect.records.state import State
 from recollect.records.system_records import CompactBoundary, LocalCommand, System
 from recollect.records.tools.planning_tools import Todo
-from recollect.render.views.message_steps import read_context
-from recollect.render.views.part_builders import show_fields, show_prose
+from recollect.render.views import message_steps, part_builders, whole_calls
 from recollect.render.views.tools.planning_views import show_tasks, show_todos
-from recollect.render.views.whole_calls import ShownTexts
 from recollect.session.queue import QueuedPrompt
 from recollect.session.record_texts import NamedText, list_texts
 
@@ -51,14 +44,14 @@ def add_texts(
     record: Chain, steps: tuple[Step, ...], texts: Iterable[NamedText]
 ) -> tuple[Step, ...]:
     """Return `steps` with those `texts` of `record` that none of them shows."""
-    shown = ShownTexts(_iter_lines(record, steps), tuple(_iter_parts(steps)))
+    shown = whole_calls.ShownTexts(_iter_lines(record, steps), tuple(_iter_parts(steps)))
     missing = [(name, text) for name, text in texts if shown.lacks(text)]
     if not missing:
         return steps
     parts = _show_missing(record, missing)
     last = steps[-1] if steps else None
     if isinstance(last, NoticeStep):
-        return (*steps[:-1], replace(last, parts=(*last.parts, *parts)))
+        return (*steps[:-1], structs.replace(last, parts=(*last.parts, *parts)))
     return (*steps, _make_notice(record, parts))
 
 
@@ -69,15 +62,17 @@ def _iter_lines(record: Chain, steps: tuple[Step, ...]) -> Iterator[str]:
         # The text of a boundary is always the same; that of a command is shown without tags.
         yield record.content or ""
     match record:
-        case Attachment(attachment=OtherAttachment(kind=str(kind))):
+        case attachments.Attachment(attachment=attachment_kinds.OtherAttachment(kind=str(kind))):
             yield kind
         case (
-            Attachment(attachment=QueuedCommand(prompt=str(words)))
+            attachments.Attachment(attachment=attachment_kinds.QueuedCommand(prompt=str(words)))
             | QueuedPrompt(prompt=str(words))
         ):
             # A step shows it without the tags of the client.
             yield words if any(isinstance(step, TextStep) for step in steps) else ""
-    context = read_context(record) if isinstance(record, Attachment) else None
+    context = (
+        message_steps.read_context(record) if isinstance(record, attachments.Attachment) else None
+    )
     if context is not None:
         yield from (context.text, context.path or "")
 
@@ -90,16 +85,19 @@ def _iter_parts(steps: tuple[Step, ...]) -> Iterator[Part]:
 
 def _show_missing(record: Chain, missing: list[tuple[str, str]]) -> tuple[Part, ...]:
     """Return the texts with their names; those of a todo list as a list."""
-    raw = record.todos if isinstance(record, User) else Raw()
-    todos = (() if is_absent(raw) else decode_value(raw, tuple[Todo, ...])) or ()
-    listed = {text for todo in todos for text in astuple(todo) if text}
+    raw = record.todos if isinstance(record, conversation_records.User) else Raw()
+    todos = (() if is_absent(raw) else decoding.decode_value(raw, tuple[Todo, ...])) or ()
+    listed = {text for todo in todos for text in structs.astuple(todo) if text}
     others = ((name.replace("_", " "), text) for name, text in missing if text not in listed)
-    return (*show_todos(tuple(todo for todo in todos if todo.content)), *show_fields(*others))
+    return (
+        *show_todos(tuple(todo for todo in todos if todo.content)),
+        *part_builders.show_fields(*others),
+    )
 
 
 def _make_notice(record: Chain, parts: tuple[Part, ...]) -> NoticeStep:
     # A message has a step or a turn that links to the record lead to.
-    is_message = isinstance(record, User | Assistant)
+    is_message = isinstance(record, conversation_records.User | conversation_records.Assistant)
     return NoticeStep(
         uuid=name_beside(record) if is_message else record.uuid or name_line(record.span),
         kind=NoticeKind.INFORMATION,
@@ -120,7 +118,7 @@ def name_line(span: Span | None) -> str | None:
     return f"{LINE_PREFIX}{span.offset}" if span else None
 
 
-def make_state_notice(record: State) -> NoticeStep:
+def make_state_notice(record: state.State) -> NoticeStep:
     """Return a routine notice of what a state record says."""
     tag = str(record.__struct_config__.tag)
     texts = ((name.replace("_", " "), text) for name, text in list_texts(record))
@@ -128,7 +126,7 @@ def make_state_notice(record: State) -> NoticeStep:
         uuid=name_line(record.span),
         kind=NoticeKind.INFORMATION,
         title=_STATE_TITLES.get(tag) or tag.replace("-", " ").capitalize(),
-        parts=show_fields(*texts),
+        parts=part_builders.show_fields(*texts),
         timestamp=record.timestamp,
         is_routine=True,
     )
@@ -136,9 +134,9 @@ def make_state_notice(record: State) -> NoticeStep:
 
 def _name(record: Chain) -> str:
     match record:
-        case Attachment(attachment=OtherAttachment(kind=str(kind))):
+        case attachments.Attachment(attachment=attachment_kinds.OtherAttachment(kind=str(kind))):
             name = kind
-        case Attachment(attachment=attachment) if attachment is not None:
+        case attachments.Attachment(attachment=attachment) if attachment is not None:
             name = str(attachment.__struct_config__.tag)
         case System(subtype=str(subtype)):
             name = subtype
@@ -162,10 +160,10 @@ def _iter_notices(sidecars: SessionSidecars, session_id: str) -> Iterator[Notice
         yield _make_sidecar_notice(_name_todos(file, session_id), show_todos(file.todos))
     if sidecars.tasks:
         described = ((task.subject or task.id, task.description) for task in sidecars.tasks)
-        parts = (*show_tasks(sidecars.tasks), *show_fields(*described))
+        parts = (*show_tasks(sidecars.tasks), *part_builders.show_fields(*described))
         yield _make_sidecar_notice(TASKS, parts)
     if sidecars.plan:
-        yield _make_sidecar_notice(PLAN, show_prose(sidecars.plan))
+        yield _make_sidecar_notice(PLAN, part_builders.show_prose(sidecars.plan))
 
 
 def _name_todos(file: TodoFile, session_id: str) -> str:

@@ -12,14 +12,7 @@ from msgspec import Struct
 from recollect.documents.kinds import InputKind, SubagentOutcome, ToolStatus
 from recollect.documents.turn_documents import Part
 from recollect.records.tools.agent_tools import AgentCompleted
-from recollect.render.views.part_builders import (
-    find_inside,
-    show_fields,
-    show_plain,
-    show_prose,
-    split_at,
-    take_line,
-)
+from recollect.render.views import part_builders
 from recollect.session.messages import Message
 from recollect.session.subagents import Subagent
 
@@ -49,8 +42,10 @@ class TaskReport(Struct, frozen=True):
 
 def read_reports(text: str) -> Iterator[TaskReport]:
     """Yield what a notification reports; several may be joined in one text."""
-    for notice in split_at(text, _TASK):
-        names = (find_inside(notice, name) for name in ("task-id", "tool-use-id", "status"))
+    for notice in part_builders.split_at(text, _TASK):
+        names = (
+            part_builders.find_inside(notice, name) for name in ("task-id", "tool-use-id", "status")
+        )
         yield TaskReport(*(name.strip() for name in names))
 
 
@@ -85,7 +80,9 @@ def find_outcome(
 
 def name_notification(text: str) -> str:
     """Return one line for a notification: its summary, or else its start."""
-    return take_line(find_inside(text, "summary")) or take_line(text)
+    return part_builders.take_line(
+        part_builders.find_inside(text, "summary")
+    ) or part_builders.take_line(text)
 
 
 def show_notification(text: str) -> tuple[Part, ...]:
@@ -93,16 +90,23 @@ def show_notification(text: str) -> tuple[Part, ...]:
 
     Several notifications may be joined; text around them may be the user's and is kept.
     """
-    notices = tuple(split_at(text, _TASK))
+    notices = tuple(part_builders.split_at(text, _TASK))
     if not notices:
-        return show_prose(text)
-    parts: list[Part] = list(show_prose(text.partition(f"<{_TASK}>")[0]))
+        return part_builders.show_prose(text)
+    parts: list[Part] = list(part_builders.show_prose(text.partition(f"<{_TASK}>")[0]))
     for notice in notices:
-        parts += show_plain(find_inside(notice, "summary"))
-        parts += show_prose(find_inside(notice, "result"))
-        parts += show_fields(*((name, find_inside(notice, name)) for name in _TASK_FIELDS))
-        parts += show_plain(_remove_known(notice))
-    return (*parts, *show_prose(text.rpartition(f"</{_TASK}>")[2] if f"</{_TASK}>" in text else ""))
+        parts += part_builders.show_plain(part_builders.find_inside(notice, "summary"))
+        parts += part_builders.show_prose(part_builders.find_inside(notice, "result"))
+        parts += part_builders.show_fields(
+            *((name, part_builders.find_inside(notice, name)) for name in _TASK_FIELDS)
+        )
+        parts += part_builders.show_plain(_remove_known(notice))
+    return (
+        *parts,
+        *part_builders.show_prose(
+            text.rpartition(f"</{_TASK}>")[2] if f"</{_TASK}>" in text else ""
+        ),
+    )
 
 
 def _remove_known(notice: str) -> str:

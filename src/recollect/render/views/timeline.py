@@ -19,18 +19,21 @@ from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, 
 from recollect.records.state import QueueOperation, State
 from recollect.records.system_records import System
 from recollect.render.views.task_reports import read_outcomes
-from recollect.session.client_reports import FailedRequest, ModelChange, Notice, Recap, Reports
+from recollect.session import client_reports, hook_runs, record_texts, times
 from recollect.session.facts import Facts
-from recollect.session.hook_runs import HookOutcome, HookRun
 from recollect.session.messages import Message
-from recollect.session.record_texts import NamedText, list_texts
 from recollect.session.session import Contents, Session
 from recollect.session.subagents import Subagent
-from recollect.session.times import parse_time
 from recollect.session.turns import Segment, Turn
 
 V = TypeVar("V")
-ReportEntry = Notice | Recap | FailedRequest | ModelChange | HookRun
+ReportEntry = (
+    client_reports.Notice
+    | client_reports.Recap
+    | client_reports.FailedRequest
+    | client_reports.ModelChange
+    | hook_runs.HookRun
+)
 Irregular = Damaged | Torn | Oversized | Unknown
 
 
@@ -68,11 +71,13 @@ class Timeline(Struct, frozen=True, kw_only=True):
     """Calls that have a result here but were made elsewhere."""
     outcomes: dict[str, SubagentOutcome]
     """How tasks in the background ended, by task and by call."""
-    hooks: dict[str, tuple[HookRun, ...]]
+    hooks: dict[str, tuple[hook_runs.HookRun, ...]]
     """The hooks that are shown with a call, by its id."""
 
 
-_FAILURES = frozenset({HookOutcome.FAILED, HookOutcome.BLOCKED, HookOutcome.STOPPED})
+_FAILURES = frozenset(
+    {hook_runs.HookOutcome.FAILED, hook_runs.HookOutcome.BLOCKED, hook_runs.HookOutcome.STOPPED}
+)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _FAR_AHEAD = datetime.max.replace(tzinfo=UTC)
 _known: WeakKeyDictionary[Session, Timeline] = WeakKeyDictionary()
@@ -118,14 +123,14 @@ def _build_timeline(contents: Contents) -> Timeline:
     )
 
 
-def _find_hooked(contents: Contents, run: HookRun) -> str | None:
+def _find_hooked(contents: Contents, run: hook_runs.HookRun) -> str | None:
     """Return the call that a hook is shown with; None if it is shown where it ran."""
     if run.tool_use_id is None or run.outcome in _FAILURES:
         return None
     return run.tool_use_id if contents.calls.get(run.tool_use_id) else None
 
 
-def _iter_reports(reports: Reports) -> Iterator[ReportEntry]:
+def _iter_reports(reports: client_reports.Reports) -> Iterator[ReportEntry]:
     yield from reports.notices
     yield from reports.away_summaries
     yield from reports.api_errors
@@ -186,10 +191,10 @@ def _order(
     for turn in turns:
         _add_nameless(rows, turn, ranks)
     _add_unlinked(rows, contents, turn_of)
-    starts = [parse_time(turn.start) or _LONG_AGO for turn in turns]
+    starts = [times.parse_time(turn.start) or _LONG_AGO for turn in turns]
     begun = list(accumulate(starts, max))
     for report in lone:
-        at = bisect_right(begun, parse_time(report.timestamp) or _FAR_AHEAD) - 1
+        at = bisect_right(begun, times.parse_time(report.timestamp) or _FAR_AHEAD) - 1
         rows.add(max(at, 0), len(links), TimelineEntry(report))
     return rows.order()
 
@@ -227,12 +232,12 @@ def _list_stated(states: Iterable[State]) -> list[State]:
 
     Clients write the same state again at every resume and flush. Queue records are prompts.
     """
-    last: dict[type[State], list[NamedText]] = {}
+    last: dict[type[State], list[record_texts.NamedText]] = {}
     found: list[State] = []
     for state in states:
         if isinstance(state, QueueOperation):
             continue
-        texts = list_texts(state)
+        texts = record_texts.list_texts(state)
         if texts and last.get(type(state)) != texts:
             found.append(state)
         last[type(state)] = texts

@@ -12,30 +12,25 @@ from msgspec.structs import replace
 
 from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, InputKind
-from recollect.records.attachment_kinds import HookKind, StructuredOutput
-from recollect.records.attachments import Attachment
-from recollect.records.conversation_records import Assistant
-from recollect.records.envelope import Chain, Damaged, Oversized, Record, Torn, Unknown
-from recollect.records.state import State
+from recollect.records import attachment_kinds, attachments, conversation_records, envelope, state
 from recollect.records.system_records import CompactBoundary
 from recollect.records.token_usage import Tokens
-from recollect.render.views import message_steps, notices
-from recollect.render.views.part_builders import show_prose
-from recollect.render.views.record_notices import add_texts, make_state_notice, name_line
-from recollect.render.views.task_reports import TaskReport, name_notification, read_reports
+from recollect.render.views import (
+    message_steps,
+    notices,
+    part_builders,
+    record_notices,
+    task_reports,
+    whole_calls,
+)
 from recollect.render.views.timeline import Timeline, TimelineEntry, build_timeline
 from recollect.render.views.tools import describe_call
-from recollect.render.views.whole_calls import show_whole_calls
+from recollect.session import hook_runs, messages, metadata, prompts, record_texts
 from recollect.session.branches import Branch
-from recollect.session.hook_runs import HookRun
-from recollect.session.messages import Message
-from recollect.session.metadata import count_tokens
-from recollect.session.prompts import Prompt
-from recollect.session.record_texts import list_texts
 from recollect.session.session import Session
 from recollect.session.turns import Turn
 
-_IRREGULAR = (Damaged, Torn, Oversized)
+_IRREGULAR = (envelope.Damaged, envelope.Torn, envelope.Oversized)
 
 _NO_TURN = Turn(
     index=0,
@@ -71,7 +66,7 @@ def build_turn_views(
 
 def _has_event(session: Session) -> bool:
     entries = build_timeline(session).entries[0]
-    return any(not isinstance(entry.what, State) for entry in entries)
+    return any(not isinstance(entry.what, state.State) for entry in entries)
 
 
 def build_turn_view(
@@ -96,7 +91,9 @@ def build_turn_view(
         contexts=(*turn.contexts, *_iter_contexts(entries, turn.contexts)),
         media=message_steps.show_media(opener.content) if opener else (),
         steps=tuple(_Steps(timeline, opener, calls).show(entries)),
-        tokens=count_tokens(said.usage for said in replies if said.usage) if replies else Tokens(),
+        tokens=metadata.count_tokens(said.usage for said in replies if said.usage)
+        if replies
+        else Tokens(),
         model=next((said.model for said in reversed(replies) if said.model), None),
         start=turn.start,
         end=turn.end,
@@ -116,22 +113,22 @@ def _find_branch(branches: Iterable[Branch], uuid: str | None) -> turn_documents
     )
 
 
-def list_replies(turn: Turn) -> list[Message]:
+def list_replies(turn: Turn) -> list[messages.Message]:
     """Return what the model said in a turn, without what the client said in its name."""
     return [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
 
 
-def measure_context(replies: Sequence[Message]) -> int:
+def measure_context(replies: Sequence[messages.Message]) -> int:
     """Return what the model read for the last reply that says so."""
     for said in reversed(replies):
         if said.usage:
-            read = count_tokens([said.usage])
+            read = metadata.count_tokens([said.usage])
             if known := read.total - read.output:
                 return known
     return 0
 
 
-def find_opener(turn: Turn) -> Message | None:
+def find_opener(turn: Turn) -> messages.Message | None:
     """Return the message that opened `turn`."""
     if turn.prompt is None:
         return None
@@ -148,12 +145,12 @@ def find_segment(turn: Turn, timeline: Timeline) -> int:
     return 0
 
 
-def choose_words(prompt: Prompt) -> str:
+def choose_words(prompt: prompts.Prompt) -> str:
     """Return the text at the top of a turn; a summary is part of a notice instead."""
     if prompt.kind is InputKind.COMPACTION_SUMMARY:
         return ""
     if prompt.kind is InputKind.TASK_NOTIFICATION:
-        return name_notification(prompt.words)
+        return task_reports.name_notification(prompt.words)
     return prompt.words
 
 
@@ -163,7 +160,7 @@ def _iter_contexts(
     """Yield what the client attached, except files that the prompt names as contexts itself."""
     known = {(context.kind, _name_path(context.path)) for context in named}
     for entry in entries:
-        if isinstance(entry.what, Attachment) and entry.message is None:
+        if isinstance(entry.what, attachments.Attachment) and entry.message is None:
             context = message_steps.read_context(entry.what)
             if context is not None and (context.kind, _name_path(context.text)) not in known:
                 yield context
@@ -174,16 +171,16 @@ def _name_path(path: str | None) -> str:
 
 
 def _uuid_of(entry: TimelineEntry) -> str | None:
-    return entry.what.uuid if isinstance(entry.what, Chain) else None
+    return entry.what.uuid if isinstance(entry.what, envelope.Chain) else None
 
 
 def _name_steps(
     steps: Iterable[turn_documents.Step], what: object
 ) -> Iterable[turn_documents.Step]:
     """Give the notices of a record without a uuid the name of its line, so that links find them."""
-    if not isinstance(what, Record) or (isinstance(what, Chain) and what.uuid):
+    if not isinstance(what, envelope.Record) or (isinstance(what, envelope.Chain) and what.uuid):
         return steps
-    name = name_line(what.span)
+    name = record_notices.name_line(what.span)
     return (
         replace(step, uuid=name)
         if isinstance(step, turn_documents.NoticeStep) and not step.uuid
@@ -198,7 +195,7 @@ class _Steps:
     def __init__(
         self,
         timeline: Timeline,
-        opener: Message | None,
+        opener: messages.Message | None,
         calls: message_steps.CallSteps | None = None,
     ) -> None:
         self._contents = timeline.contents
@@ -211,30 +208,30 @@ class _Steps:
         """Yield the steps of a turn, in order."""
         for entry in entries:
             what = entry.what
-            if not isinstance(what, Chain) or isinstance(what, Unknown):
+            if not isinstance(what, envelope.Chain) or isinstance(what, envelope.Unknown):
                 yield from _name_steps(self._show_happening(entry), what)
                 continue
             if self._gaps and what.uuid in self._gaps:
                 yield notices.make_gap_notice(what)
             steps = self._show_happening(entry)
-            texts = list_texts(what)
+            texts = record_texts.list_texts(what)
             if texts and not self._repeats_call(what):
-                steps = add_texts(what, tuple(steps), texts)
+                steps = record_notices.add_texts(what, tuple(steps), texts)
             yield from _name_steps(steps, what)
 
     def _show_happening(self, entry: TimelineEntry) -> Iterable[turn_documents.Step]:
         what, message = entry.what, entry.message
         if message is not None:
-            if isinstance(what, Assistant):
+            if isinstance(what, conversation_records.Assistant):
                 return self._show_reply(what, message)
             return self._show_input(message)
         if isinstance(what, _IRREGULAR):
             return (notices.make_irregular_notice(what),)
-        if isinstance(what, State):
-            return (make_state_notice(what),)
+        if isinstance(what, state.State):
+            return (record_notices.make_state_notice(what),)
         return (
             self._show_record(what)
-            if isinstance(what, Record)
+            if isinstance(what, envelope.Record)
             else (notices.make_report_notice(what),)
         )
 
@@ -244,14 +241,16 @@ class _Steps:
             notice for run in self._places.hooks.get(call_id, ()) for notice in self._note_hook(run)
         )
 
-    def _note_hook(self, run: HookRun) -> Iterator[turn_documents.NoticeStep]:
+    def _note_hook(self, run: hook_runs.HookRun) -> Iterator[turn_documents.NoticeStep]:
         steps: tuple[turn_documents.Step, ...] = (notices.make_report_notice(run),)
         record = self._contents.tree.links.get(run.uuid or "")
         if record is not None:
-            steps = add_texts(record, steps, list_texts(record))
+            steps = record_notices.add_texts(record, steps, record_texts.list_texts(record))
         return (step for step in steps if isinstance(step, turn_documents.NoticeStep))
 
-    def _show_reply(self, line: Assistant, message: Message) -> Sequence[turn_documents.Step]:
+    def _show_reply(
+        self, line: conversation_records.Assistant, message: messages.Message
+    ) -> Sequence[turn_documents.Step]:
         steps = self._replies.show(line, message)
         switch = self._places.switches.get(line.uuid or "")
         return (
@@ -260,7 +259,7 @@ class _Steps:
             else (notices.make_switch_notice(switch, line.timestamp), *steps)
         )
 
-    def _show_input(self, message: Message) -> Iterator[turn_documents.Step]:
+    def _show_input(self, message: messages.Message) -> Iterator[turn_documents.Step]:
         prompt = message.prompt
         if prompt is not None and prompt.kind is InputKind.COMPACTION_SUMMARY:
             yield self._note_compaction(message)
@@ -271,16 +270,16 @@ class _Steps:
             yield from self._show_notification(message, prompt)
 
     def _refer_to_tasks(
-        self, step: turn_documents.Step, prompt: Prompt | None
+        self, step: turn_documents.Step, prompt: prompts.Prompt | None
     ) -> turn_documents.Step:
         """Return a notification with references to what it reports on, and any other step as is."""
         is_report = prompt is not None and prompt.kind is InputKind.TASK_NOTIFICATION
         if not (is_report and prompt and isinstance(step, turn_documents.TextStep)):
             return step
-        tasks = (self._find_task(report) for report in read_reports(prompt.words))
+        tasks = (self._find_task(report) for report in task_reports.read_reports(prompt.words))
         return replace(step, tasks=tuple(task for task in tasks if task))
 
-    def _find_task(self, report: TaskReport) -> turn_documents.TaskReference | None:
+    def _find_task(self, report: task_reports.TaskReport) -> turn_documents.TaskReference | None:
         # A background task may belong to a subagent: then the reference names that subagent.
         started = next(
             (
@@ -302,7 +301,7 @@ class _Steps:
             agent_id=agents[0].agent_id if agents else None,
         )
 
-    def _note_compaction(self, message: Message) -> turn_documents.Step:
+    def _note_compaction(self, message: messages.Message) -> turn_documents.Step:
         uuid = message.records[0].uuid
         segment = self._places.segment_of.get(uuid or "")
         if message is self._opener:
@@ -310,16 +309,18 @@ class _Steps:
             uuid = segment.boundary_uuid if segment else None
         return notices.make_compaction_notice(uuid, segment, message.text, message.timestamp)
 
-    def _show_notification(self, message: Message, prompt: Prompt) -> Iterator[turn_documents.Step]:
+    def _show_notification(
+        self, message: messages.Message, prompt: prompts.Prompt
+    ) -> Iterator[turn_documents.Step]:
         """Yield all of a notification whose one line is at the top of the turn."""
         parts = message_steps.show_words(prompt)
-        if parts != show_prose(choose_words(prompt)):
+        if parts != part_builders.show_prose(choose_words(prompt)):
             yield self._refer_to_tasks(
                 message_steps.make_text_step(message, parts, is_opener=True), prompt
             )
 
-    def _show_record(self, record: Record) -> Iterator[turn_documents.Step]:
-        uuid = record.uuid if isinstance(record, Chain) else None
+    def _show_record(self, record: envelope.Record) -> Iterator[turn_documents.Step]:
+        uuid = record.uuid if isinstance(record, envelope.Chain) else None
         reports = self._places.reports.get(uuid or "", ())
         if reports:
             yield from map(notices.make_report_notice, reports)
@@ -332,12 +333,16 @@ class _Steps:
             if noted is not None:
                 yield noted
 
-    def _repeats_call(self, record: Record) -> bool:
+    def _repeats_call(self, record: envelope.Record) -> bool:
         """Return whether a call already shows a record: a structured reply, or one of its hooks."""
         match record:
-            case Attachment(attachment=HookKind(tool_use_id=str(call_id)), uuid=uuid):
+            case attachments.Attachment(
+                attachment=attachment_kinds.HookKind(tool_use_id=str(call_id)), uuid=uuid
+            ):
                 return any(run.uuid == uuid for run in self._places.hooks.get(call_id, ()))
-            case Attachment(attachment=StructuredOutput(tool_use_id=str(call_id))):
+            case attachments.Attachment(
+                attachment=attachment_kinds.StructuredOutput(tool_use_id=str(call_id))
+            ):
                 return self._contents.calls.get(call_id) is not None
         return False
 
@@ -346,7 +351,7 @@ def complete_turn(
     view: turn_documents.TurnView, session: Session, *, subagents: bool = False
 ) -> turn_documents.TurnView:
     """Return a turn of `session` with whole calls, and with the turns of their `subagents`."""
-    whole = show_whole_calls(view, session)
+    whole = whole_calls.show_whole_calls(view, session)
     if not subagents:
         return whole
     return replace(whole, steps=tuple(_expand(step, session) for step in whole.steps))

@@ -11,8 +11,6 @@ from functools import cached_property
 from typing import Final
 
 import msgspec
-from msgspec import Raw
-from msgspec.structs import replace
 
 from recollect.documents import turn_documents
 from recollect.records.blocks import Document, Image, ServerToolResult, Text, ToolResult
@@ -103,7 +101,7 @@ def iter_leaves(value: object, place: str, depth: int = 0) -> Iterator[Leaf]:
         yield place, str(value)
 
 
-def decode_any(raw: Raw | bytes) -> object:
+def decode_any(raw: msgspec.Raw | bytes) -> object:
     """Return the JSON value in `raw`; None if there is none."""
     return decode_value(raw, object) if bytes(raw) else None
 
@@ -163,7 +161,9 @@ _ERROR: Final = "Error: "
 
 def show_whole_calls(view: turn_documents.TurnView, session: Session) -> turn_documents.TurnView:
     """Return `view` with the complete input and output of its calls."""
-    return replace(view, steps=tuple(show_whole_call(step, session) for step in view.steps))
+    return msgspec.structs.replace(
+        view, steps=tuple(show_whole_call(step, session) for step in view.steps)
+    )
 
 
 def show_whole_call(step: turn_documents.Step, session: Session) -> turn_documents.Step:
@@ -186,7 +186,7 @@ def complete_call(step: turn_documents.ToolStep, call: ToolCall) -> turn_documen
     answered = [leaf for leaf in _iter_answer(call, result) if shown.lacks(leaf[1])]
     missing = [line for text in _iter_words(call, result) for line in shown.iter_missing(text)]
     words = [line for line in missing if shown.lacks(line)]
-    return replace(
+    return msgspec.structs.replace(
         step,
         input=(*step.input, *show_fields(*wanted)),
         output=(*step.output, *show_plain("\n".join(words)), *show_fields(*answered)),
