@@ -328,6 +328,31 @@ def test_prompts_are_queued_while_the_client_works(tmp_path: Path) -> None:
     talk(make_options(tmp_path), script)
 
 
+def test_a_prompt_that_nobody_took_is_withdrawn_without_a_client(tmp_path: Path) -> None:
+    """What was queued for a client that died is taken back, and no other client is started."""
+
+    async def script(conversation: Conversation) -> None:
+        await conversation.send("tools hi")
+        await wait_for(conversation, RequestAsked)
+        queued = await conversation.send("say later")
+        pid = conversation.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        ended = await wait_for(conversation, ClientEnded)
+        assert await conversation.cancel_prompt(queued)
+        assert not await conversation.cancel_prompt(queued)
+        await wait_for(conversation, PromptWithdrawn, uuid=queued)
+        assert not conversation.queue
+        later = conversation.list_events(ended.number)
+        assert not any(isinstance(each, ClientStarted) for each in later)
+        await finish(conversation, "say again")
+        later = conversation.list_events(ended.number)
+        taken = [each for each in later if isinstance(each, PromptTaken)]
+        assert len(taken) == 1
+
+    talk(make_options(tmp_path), script)
+
+
 def test_images_are_sent_as_blocks(tmp_path: Path) -> None:
     """An image goes before the text, encoded as the API wants it."""
 
@@ -447,8 +472,9 @@ def test_a_killed_client_loses_its_requests(tmp_path: Path) -> None:
     async def script(conversation: Conversation) -> None:
         await conversation.send("tools hi")
         asked = await wait_for(conversation, RequestAsked)
-        assert conversation.pid is not None
-        os.kill(conversation.pid, signal.SIGKILL)
+        pid = conversation.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
         ended = await wait_for(conversation, ClientEnded)
         assert (ended.code, ended.reason) == (137, "died")
         assert (await wait_for(conversation, RequestSettled)).how == "lost"

@@ -6,6 +6,7 @@ import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -225,6 +226,102 @@ def test_a_turn_is_interrupted_and_a_prompt_withdrawn(talker: Talker) -> None:
     talker.wait_for_status(conversation, "idle")
     page = talker.get(f"/c/{conversation}").body.decode()
     assert ("say later" in page, "interrupted" in page) == (False, True)
+    talker.act(conversation, "end")
+
+
+def test_a_queued_prompt_is_given_back_as_it_was_sent(talker: Talker) -> None:
+    """Its text, references and images come back once, and the client is not sent it."""
+    conversation = talker.start()
+    talker.act(conversation, "prompts", text="nap 60")
+    talker.wait_for_status(conversation, "working")
+    body = {
+        "text": "say later, AKIAQQQQEXAMPLEKEY77",
+        "contexts": [
+            {"kind": "file", "name": "src/a.py", "text": ""},
+            {"kind": "terminal", "name": "", "text": "one\ntwo"},
+        ],
+        "images": [{"media_type": "image/png", "data": PIXEL}],
+    }
+    queued = talker.act(conversation, "prompts", **body).json()["id"]
+    compact = talker.act(conversation, "compact", name="the plan").json()["id"]
+    given = talker.act(conversation, "edit", name=queued)
+    assert (given.status, given.json()) == (200, body)
+    again = talker.act(conversation, "edit", name=queued)
+    assert (again.status, again.json()["error"]["code"]) == (409, "taken")
+    given = talker.act(conversation, "edit", name=compact)
+    assert given.json() == {"text": "/compact the plan", "contexts": [], "images": []}
+    talker.act(conversation, "interrupt")
+    talker.wait_for_status(conversation, "idle")
+    assert "say later" not in talker.get(f"/c/{conversation}").body.decode()
+    talker.act(conversation, "end")
+
+
+def test_a_prompt_that_was_taken_cannot_be_edited(talker: Talker) -> None:
+    """The client works on it already, so it stays."""
+    conversation = talker.start()
+    taken = talker.act(conversation, "prompts", text="nap 60").json()["id"]
+    page = f"/c/{conversation}"
+    talker.server.wait_for(lambda: "nap 60" in read_turns(talker, page))
+    assert talker.act(conversation, "edit", name=taken).status == 409
+    assert "nap 60" in read_turns(talker, page)
+    talker.act(conversation, "end")
+
+
+def read_turns(talker: Talker, page: str) -> str:
+    """The turns of a conversation."""
+    return talker.get(f"{page}/turns?start=0").body.decode()
+
+
+def test_the_time_of_waiting_is_added_up(talker: Talker) -> None:
+    """It is counted while a request is open, and stays once that is settled."""
+    conversation = talker.start()
+    row = talker.wait_for_status(conversation, "idle")
+    assert (row["waited_seconds"], row["waiting_since"]) == (0, None)
+    talker.act(conversation, "prompts", text="tools one two")
+    row = talker.wait_for_status(conversation, "waiting")
+    assert row["waited_seconds"] == 0
+    assert row["started"] < row["waiting_since"] <= row["active"]
+    first = row["waiting_since"]
+    request = find_request(talker, conversation)
+    assert f'data-asked="{first}"' in talker.get(f"/c/{conversation}").body.decode()
+    talker.act(conversation, "answers", request=request, decision="allow")
+    talker.server.wait_for(lambda: find_request(talker, conversation) not in ("", request))
+    row = talker.wait_for_status(conversation, "waiting")
+    waited, second = row["waited_seconds"], row["waiting_since"]
+    assert 0 < waited <= second - first
+    talker.act(conversation, "interrupt")
+    row = talker.wait_for_status(conversation, "idle")
+    assert row["waiting_since"] is None
+    assert waited < row["waited_seconds"] <= row["active"] - first
+    talker.act(conversation, "end")
+
+
+def test_changed_files_are_listed_with_their_lines(talker: Talker) -> None:
+    """The latest comes first, a file that was changed twice once, and denied edits not at all."""
+    conversation = talker.start()
+    one, two = talker.project / "one.txt", talker.project / "docs" / "<b>two.txt"
+    wanted = (
+        ("Write", {"file_path": str(one), "content": "a\nb\n"}, "allow"),
+        ("Write", {"file_path": str(two), "content": "c\n"}, "allow"),
+        ("Edit", {"file_path": str(one), "old_string": "b", "new_string": "x\ny"}, "allow"),
+        ("Edit", {"file_path": str(two), "old_string": "c", "new_string": "z"}, "deny"),
+    )
+    details = f"/c/{conversation}/details"
+    assert "<li>" not in talker.get(details).body.decode()
+    for tool, given, decision in wanted:
+        call = json.dumps({"tool": tool, "input": given})
+        talker.act(conversation, "prompts", text=f"call {call}")
+        talker.wait_for_status(conversation, "waiting")
+        request = find_request(talker, conversation)
+        talker.act(conversation, "answers", request=request, decision=decision)
+        talker.wait_for_status(conversation, "idle")
+    shown = talker.get(details).body.decode()
+    rows = [re.sub("<[^>]*>", "", each) for each in re.findall("<li>.*?</li>", shown, re.DOTALL)]
+    assert [" ".join(each.split()) for each in rows] == [
+        "one.txt +4 −1",
+        "docs/&lt;b&gt;two.txt +1",
+    ]
+    assert f"/file?path={quote(str(two), safe='')}" in shown
     talker.act(conversation, "end")
 
 

@@ -79,6 +79,10 @@ class ConversationRow(Struct, frozen=True, kw_only=True):
     """Seconds since 1970."""
     active: float
     """When something last happened, in seconds since 1970."""
+    waited_seconds: float
+    """How long requests have waited for a person, up to `waiting_since`."""
+    waiting_since: float | None
+    """From when on a request is still waiting, in seconds since 1970."""
 
 
 class ConversationsDocument(Struct, frozen=True, kw_only=True):

@@ -110,6 +110,11 @@ class Conversation(ConversationClient):
 
     async def cancel_prompt(self, uuid: str) -> bool:
         """Take back a queued prompt; return whether the client had not taken it yet."""
+        if self._process is None and not self._starting.locked():
+            # It would be sent to the next client.
+            withdrawn = list(self._state.withdraw(uuid))
+            self._publish(withdrawn)
+            return bool(withdrawn)
         reply = await self._request("cancel_async_message", message_uuid=uuid)
         is_cancelled = client_replies.read_cancelled(reply)
         if is_cancelled:

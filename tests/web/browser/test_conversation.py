@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
@@ -170,6 +171,77 @@ def test_prompts_are_queued_and_withdrawn(desk: Visit, talker: Talker) -> None:
     end(page)
 
 
+def test_a_queued_message_is_edited(desk: Visit, talker: Talker) -> None:
+    """It comes back into the box, before what was typed, with its chips, by button or by arrow."""
+    page = start(desk, talker.project)
+    (talker.project / "harbour.py").write_text("")
+    send(page, "slow word ")
+    expect(page.locator(".streaming-block.text")).to_contain_text("word")
+    box = page.get_by_role("combobox", name="Message")
+    box.press_sequentially("see @harb")
+    expect(page.get_by_role("option", name="harbour.py")).to_be_visible()
+    box.press("Tab")
+    expect(box).to_have_value("see @harbour.py ")
+    box.evaluate(GIVE_IMAGE, ["paste", base64.b64encode(PIXEL).decode()])
+    chips = page.locator(".composer .reference")
+    expect(chips).to_have_count(2)
+    box.press("Enter")
+    expect(chips).to_have_count(0)
+    send(page, "say last")
+    queue = page.locator(".queue li")
+    expect(queue).to_have_count(2)
+    box.fill("typed since")
+    page.get_by_role("button", name="Edit: see @harbour.py").press("Enter")
+    expect(queue).to_have_count(1)
+    expect(box).to_be_focused()
+    expect(box).to_have_value("see @harbour.py \ntyped since")
+    expect(chips).to_have_count(2)
+    box.fill("")
+    box.press("ArrowUp")
+    expect(box).to_have_value("say last")
+    expect(queue).to_have_count(0)
+    box.fill("say better")
+    box.press("Enter")
+    expect(queue).to_have_count(1)
+    page.get_by_role("button", name="Stop Esc").click()
+    expect(page.locator("#turns .said").last).to_contain_text("better")
+    expect(page.locator("#turns .prompt")).to_have_count(2)
+    expect(page.locator("#turns .contexts summary")).to_have_text([re.compile("file.*harbour.py")])
+    expect(page.locator("#turns .media img")).to_have_count(1)
+    content = [each for each in talker.list_received() if each["type"] == "user"][-1]["message"][
+        "content"
+    ]
+    assert [each["type"] for each in content] == ["image", "text"]
+    assert content[1]["text"].endswith("say better")
+    expect_status(page, "idle")
+    end(page)
+
+
+def test_files_and_waiting_are_shown_beside_it(desk: Visit, talker: Talker) -> None:
+    """Each changed file leads to its versions, and the time that a question waits is counted."""
+    page = start(desk, talker.project)
+    files = page.locator("[data-files]")
+    expect(files).to_be_hidden()
+    waited = page.locator("[data-waited-for]")
+    expect(waited).to_have_text("0 s")
+    page.clock.install()
+    send(page, make_edit(talker))
+    card = find_card(page)
+    expect(card.locator(".ask-since")).to_be_empty()
+    page.clock.fast_forward("02:00")
+    expect(card.locator(".ask-since")).to_have_text("waiting 2 min")
+    expect(waited).to_have_text("2 min")
+    card.get_by_role("button", name="Allow once").click()
+    expect(files.get_by_role("link")).to_have_text(["lines.txt +1 −1"])
+    expect(files.locator("h2")).to_have_text("Files changed +1 −1")
+    expect(waited).not_to_have_text("2 min")
+    page.reload()
+    expect(files.get_by_role("link")).to_have_attribute(
+        "href", f"/file?path={quote(str(talker.project / 'lines.txt'), safe='')}"
+    )
+    end(page)
+
+
 def make_edit(talker: Talker) -> str:
     """The prompt that asks to edit a file of thirty lines."""
     path = talker.project / "lines.txt"
@@ -265,7 +337,7 @@ def test_the_todo_list_is_fetched_when_it_changes(desk: Visit, talker: Talker) -
     lists = page.locator("[data-todos]")
     expect(lists).to_be_hidden()
     asked: list[str] = []
-    page.on("request", lambda each: asked.append(each.url) if "/todos" in each.url else None)
+    page.on("request", lambda each: asked.append(each.url) if "/details" in each.url else None)
     items = [{"content": "Look", "status": "completed"}, {"content": "Leap", "status": "pending"}]
     for todos in (items[:1], items):
         call = {"tool": "TodoWrite", "input": {"todos": todos}}

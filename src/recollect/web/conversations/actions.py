@@ -5,8 +5,6 @@ good for that conversation and for nothing else. Reading is by GET and needs no 
 """
 
 import asyncio
-import base64
-import binascii
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -20,14 +18,13 @@ from starlette.routing import Route
 from recollect.errors import ClientFailure, UsageError
 from recollect.launch import context_references
 from recollect.launch.client_replies import ClientInfo, ContextUsage
-from recollect.launch.conversation_events import PromptImage
 from recollect.reader.line_blocks import mask_value
-from recollect.session.prompt_contexts import attach_contexts
 from recollect.web import http_messages
 from recollect.web.conversations import page_messages
 from recollect.web.conversations.answers import AnswerBody, make_answer, restore_secrets
 from recollect.web.conversations.hosting import HostedConversation
 from recollect.web.conversations.permits import START
+from recollect.web.conversations.prompts import PromptBody, read_image, write_prompt
 from recollect.web.event_stream import EventSource
 from recollect.web.services import Services
 
@@ -36,12 +33,6 @@ MAX_PROMPT_BYTES: Final = 24 * 1024 * 1024
 
 _LISTING_SECONDS: Final = 5.0
 _CONFLICT: Final = 409
-_RASTER: Final = {
-    "image/png": b"\x89PNG",
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/gif": b"GIF8",
-    "image/webp": b"RIFF",
-}
 
 
 class PathsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,6 +49,7 @@ class IdParameter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 Act = Callable[[HostedConversation, bytes], Awaitable[str]]
+"""Does something, and returns the id of what was started, sent or answered."""
 
 
 class ConversationActions:
@@ -96,6 +88,7 @@ class ConversationActions:
                 Route(f"{page_messages.PREFIX}/{{id}}/{name}", self._guard(act), methods=["POST"])
                 for name, act in acts.items()
             ),
+            Route(f"{page_messages.PREFIX}/{{id}}/edit", self._edit, methods=["POST"]),
         ]
 
     async def _start(self, request: Request) -> Response:
@@ -111,24 +104,39 @@ class ConversationActions:
 
     def _guard(self, act: Act) -> Callable[[Request], Awaitable[Response]]:
         async def handle(request: Request) -> Response:
-            conversation_id = request.path_params["id"]
-            self._services.permits.check(request, conversation_id)
-            hosted = self._conversations.find(conversation_id)
+            hosted = self._find_permitted(request)
             return http_messages.json_response(
                 page_messages.Done(id=await act(hosted, await request.body()))
             )
 
         return handle
 
+    def _find_permitted(self, request: Request) -> HostedConversation:
+        conversation_id = request.path_params["id"]
+        self._services.permits.check(request, conversation_id)
+        return self._conversations.find(conversation_id)
+
+    async def _edit(self, request: Request) -> Response:
+        hosted = self._find_permitted(request)
+        wanted = http_messages.decode_body(await request.body(), page_messages.NamedBody)
+        draft = hosted.find_draft(wanted.name)
+        if draft is None or not await hosted.conversation.cancel_prompt(wanted.name):
+            raise http_messages.Refused(
+                _CONFLICT, "taken", "Claude Code has already taken this message."
+            )
+        return http_messages.json_response(draft)
+
     async def _send(self, hosted: HostedConversation, data: bytes) -> str:
-        body = http_messages.decode_body(data, page_messages.PromptBody)
+        body = http_messages.decode_body(data, PromptBody)
         if not hosted.is_running:
             raise http_messages.Refused(
                 _CONFLICT, "ended", "This conversation has ended. Continue its session."
             )
-        images = [_read_image(each) for each in body.images]
-        text = await asyncio.to_thread(_write_prompt, hosted.directory, body)
-        return await hosted.conversation.send(text, images)
+        images = [read_image(each) for each in body.images]
+        text = await asyncio.to_thread(write_prompt, hosted.directory, body)
+        uuid = await hosted.conversation.send(text, images)
+        hosted.keep_draft(uuid, body)
+        return uuid
 
     async def _answer(self, hosted: HostedConversation, data: bytes) -> str:
         body = http_messages.decode_body(data, AnswerBody)
@@ -227,20 +235,3 @@ class ConversationActions:
             paths = context_references.list_paths(Path(directory))
             self._paths = {directory: (time.monotonic(), paths)}
         return paths
-
-
-def _write_prompt(directory: str, body: page_messages.PromptBody) -> str:
-    found = [context_references.read_reference(Path(directory), each) for each in body.contexts]
-    return attach_contexts(
-        body.text, [context for context, _ in found], [content for _, content in found]
-    )
-
-
-def _read_image(image: page_messages.ImageBody) -> PromptImage:
-    try:
-        data = base64.b64decode(image.data, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise http_messages.BadParameter("images", "An image is not base64.") from error
-    if not data.startswith(_RASTER[image.media_type]):
-        raise http_messages.BadParameter("images", f"An image is not {image.media_type}.")
-    return PromptImage(image.media_type, data)

@@ -281,6 +281,8 @@ class RequestCard(Struct, frozen=True, kw_only=True):
     questions: tuple[Question, ...] = ()
     form: tuple[FormField, ...] = ()
     """What an MCP server asks for."""
+    asked: float | None = None
+    """When it was asked, in seconds since 1970."""
 
 
 class CardMask(Struct, frozen=True, kw_only=True):

@@ -28,6 +28,7 @@ from recollect.reader.line_blocks import mask_text, mask_value
 from recollect.records.conversation_records import ApiMessage, Assistant, User, UserMessage
 from recollect.records.envelope import Chain, Record, Span
 from recollect.records.tools import canonical_name
+from recollect.records.tools.file_tools import CHANGE_TOOLS
 from recollect.redact.growing_text import GrowingText
 from recollect.render.views.growing_turns import GrowingTurns
 from recollect.session.prompt_contexts import summarize_prompt
@@ -36,9 +37,14 @@ from recollect.session.session import Session
 from recollect.session.subagents import Child, SubagentMeta, attach_subagents
 from recollect.session.tool_effects import LIST_TOOLS
 from recollect.web.conversations.drawing import Drawing
+from recollect.web.conversations.prompts import PromptBody
 
 ReceivedRecord = tuple[str | None, Record]
 """The tool call that started the subagent, None for the main conversation, and the record."""
+
+
+_DETAIL_TOOLS: Final = LIST_TOOLS | CHANGE_TOOLS
+"""Tools whose results are shown beside the conversation."""
 
 
 class SessionView:
@@ -54,9 +60,9 @@ class SessionView:
         """Where the next record would be if all were in one file."""
         self._agents: dict[str, GrowingTurns] = {}
         self._is_attached = True
-        self._todo_calls: set[str] = set()
-        self.todo_revision = 0
-        """Counts the changes of the todo list since the conversation was started here."""
+        self._detail_calls: set[str] = set()
+        self.details_revision = 0
+        """Counts the changes of the todo list and of files since the conversation was started."""
         self._turns = GrowingTurns(self._session, self._agents, self._attach)
 
     def add(self, agent: str | None, record: Record) -> None:
@@ -88,9 +94,9 @@ class SessionView:
                 continue
             if uuid:
                 self._known.add(uuid)
+            self._note_details(record)
             if agent is None:
                 own.append(self._place(self._link(record)))
-                self._note_todos(record)
             else:
                 self._agents.setdefault(agent, GrowingTurns(Session())).add([record])
                 grown[agent] = None
@@ -117,17 +123,17 @@ class SessionView:
         self._end = span.end
         return replace(record, span=span)
 
-    def _note_todos(self, record: Record) -> None:
+    def _note_details(self, record: Record) -> None:
         match record:
             case Assistant(message=ApiMessage(content=content)):
-                self._todo_calls.update(
+                self._detail_calls.update(
                     use.id
                     for use in iter_tool_uses(content)
-                    if canonical_name(use.name) in LIST_TOOLS
+                    if canonical_name(use.name) in _DETAIL_TOOLS
                 )
-            case User(message=UserMessage(content=content)) if self._todo_calls:
+            case User(message=UserMessage(content=content)) if self._detail_calls:
                 done = {result.tool_use_id for result in iter_tool_results(content)}
-                self.todo_revision += not done.isdisjoint(self._todo_calls)
+                self.details_revision += not done.isdisjoint(self._detail_calls)
 
     def _list_children(self) -> list[Child]:
         return [
@@ -183,6 +189,10 @@ class HostedConversation:
         """Prompts that wait, in order."""
         self.requests: tuple[ConversationRequest, ...] = ()
         """What waits for a person, in the order in which it was asked."""
+        self.asked: dict[str, float] = {}
+        """When each of them was asked."""
+        self.waited_seconds = 0.0
+        self.waiting_since: float | None = None
         self.tasks: dict[str, str] = {}
         self.notice = ""
         """Why the client ended, if not as asked."""
@@ -190,6 +200,7 @@ class HostedConversation:
         self._progress = asyncio.Event()
         self._is_fed = False
         self._open_blocks: dict[_BlockName, _OpenBlock] = {}
+        self._drafts: dict[str, PromptBody] = {}
 
     @property
     def stream_name(self) -> str:
@@ -226,6 +237,8 @@ class HostedConversation:
             cost_usd=conversation.cost,
             started=self.started,
             active=self.active,
+            waited_seconds=self.waited_seconds,
+            waiting_since=self.waiting_since,
         )
         return mask_value(self.stream_name, row)
 
@@ -238,6 +251,16 @@ class HostedConversation:
     def _name_effort(self) -> str | None:
         options = self.conversation.options
         return NO_THINKING if options.thinking_tokens == 0 else options.effort
+
+    def keep_draft(self, uuid: str, draft: PromptBody) -> None:
+        """Keep a prompt as a page sent it, for as long as it is queued."""
+        if any(each.uuid == uuid for each in self.conversation.queue):
+            self._drafts[uuid] = draft
+
+    def find_draft(self, uuid: str) -> PromptBody | None:
+        """Return a queued prompt as a page would send it; None if it is no longer queued."""
+        queued = next((each for each in self.conversation.queue if each.uuid == uuid), None)
+        return self._drafts.get(uuid, PromptBody(text=queued.text)) if queued else None
 
     async def feed(self, on_change: Callable[[], None]) -> None:
         """Take every event in; returns when there will be no more."""
@@ -303,10 +326,21 @@ class HostedConversation:
                 self.title = self.title or " ".join(shown.text.split())[:MAX_TITLE]
             case events.PromptTaken(uuid=uuid) | events.PromptWithdrawn(uuid=uuid):
                 self.prompts = tuple(each for each in self.prompts if each.uuid != uuid)
+                self._drafts.pop(uuid, None)
             case events.RequestAsked(request=request):
                 self.requests = (*self.requests, request)
+                self.asked[request.id] = event.time
+                self._count_waiting(event.time)
             case events.RequestSettled(id=request_id):
                 self.requests = tuple(each for each in self.requests if each.id != request_id)
+                self.asked.pop(request_id, None)
+                self._count_waiting(event.time)
+
+    def _count_waiting(self, moment: float) -> None:
+        """Add the time since the last request was asked or settled, if one was open."""
+        if self.waiting_since is not None:
+            self.waited_seconds += max(moment - self.waiting_since, 0.0)
+        self.waiting_since = moment if self.requests else None
 
 
 def _name_block(event: events.BlockEvent) -> _BlockName:

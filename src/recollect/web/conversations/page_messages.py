@@ -17,7 +17,7 @@ import os
 import unicodedata
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
@@ -35,7 +35,6 @@ from recollect.documents.events import (
 )
 from recollect.launch import conversation_events as events
 from recollect.launch.client_commands import make_root_environment, plan_resume
-from recollect.launch.context_references import ContextReference
 from recollect.launch.conversation_events import ConversationEvent
 from recollect.launch.conversation_options import ConversationOptions
 from recollect.reader.line_blocks import mask_value
@@ -44,6 +43,7 @@ from recollect.records.envelope import Chain, Record
 from recollect.session.prompt_contexts import summarize_prompt
 from recollect.web.conversations.answers import AnswerBody, Text
 from recollect.web.conversations.hosting import HostedConversation
+from recollect.web.conversations.prompts import PromptBody
 from recollect.web.conversations.registry import MODES, Conversations, StartedFrom
 from recollect.web.event_stream import EventKind, SentEvent
 from recollect.web.http_messages import MAX_ID, BadParameter
@@ -284,21 +284,6 @@ def _cut(records: Sequence[Record], at: str) -> Sequence[Record]:
 PREFIX: Final = "/c"
 
 
-class ImageBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An image of a prompt; `data` is base64."""
-
-    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-    data: str
-
-
-class PromptBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A prompt with its references and images."""
-
-    text: Text
-    contexts: Annotated[list[ContextReference], Meta(max_length=50)] = []
-    images: Annotated[list[ImageBody], Meta(max_length=20)] = []
-
-
 class SettingsBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings to change; None for those that stay."""
 
@@ -362,6 +347,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "settings": Action(SettingsBody, "Change the model, the permission mode or the thinking."),
     "compact": Action(NamedBody, "Summarise the conversation; `name` says what to keep."),
     "withdraw": Action(NamedBody, "Take back the queued prompt `name`."),
+    "edit": Action(NamedBody, "Take back the queued prompt `name`, to edit it.", PromptBody),
     "tasks": Action(NamedBody, "Stop the background task `name`."),
     "reveal": Action(SecretTag, "Show the secret behind a tag.", RevealedSecret),
     "end": Action(NoBody, "End the conversation; its session can be resumed."),

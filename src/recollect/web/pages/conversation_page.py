@@ -6,18 +6,23 @@ the number of the last event that it contains; its script goes on from there.
 """
 
 import shlex
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Final
 
 from markupsafe import Markup
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from recollect.documents.events import ConversationRow
+from recollect.documents.file_versions import FileChange
 from recollect.documents.session_listing import SessionListing
 from recollect.launch.conversation_events import ConversationRequest, PromptQueued
 from recollect.library.session_filters import SessionQuery
 from recollect.records.tools.planning_tools import Todo
 from recollect.render.html.html_parts import PartOptions
 from recollect.render.html.html_turns import Frame, render_call, render_turn
+from recollect.render.views.overview import list_changes
+from recollect.render.views.part_builders import shorten_path
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.web.conversations.answers import CardMask, RequestCard, make_card
@@ -77,7 +82,7 @@ class ConversationPage(Struct, frozen=True, kw_only=True):
     nonce: str
     start_nonce: str
     last_event: int
-    todo_revision: int
+    details_revision: int
     turns: tuple[Markup, ...]
     start: int
     total: int
@@ -103,10 +108,21 @@ class CallBody(Struct, frozen=True, kw_only=True):
     body: Markup
 
 
-class TodosFragment(Struct, frozen=True, kw_only=True):
-    """The todo list as it is now."""
+class FileRow(Struct, frozen=True, kw_only=True):
+    """A file that the conversation changed."""
+
+    path: str
+    name: str
+    """Relative to the directory of the conversation, if it is in there."""
+    lines_added: int
+    lines_removed: int
+
+
+class DetailsFragment(Struct, frozen=True, kw_only=True):
+    """The todo list as it is now, and the files that were changed, the latest first."""
 
     todos: tuple[Todo, ...]
+    files: tuple[FileRow, ...]
 
 
 def make_path(conversation_id: str) -> str:
@@ -126,7 +142,7 @@ def render_conversation_page(
         total = growing.count
         start = max(total - FIRST_TURNS, 0)
         views = growing.show(range(start, total))
-        todo_revision = hosted.view.todo_revision
+        details_revision = hosted.view.details_revision
     frame = _make_frame(hosted, translator)
     page = ConversationPage(
         conversation=hosted.describe(),
@@ -134,7 +150,7 @@ def render_conversation_page(
         nonce=services.permits.make_nonce(hosted.id),
         start_nonce=services.permits.make_nonce("start"),
         last_event=last_event,
-        todo_revision=todo_revision,
+        details_revision=details_revision,
         turns=tuple(render_turn(view, frame) for view in views),
         start=start,
         total=total,
@@ -161,7 +177,7 @@ def render_conversation_turns(
         total = growing.count
         stop = min(wanted.start + wanted.count, total)
         turns = hosted.drawing.draw(growing.show(range(wanted.start, stop)), frame, wanted.since)
-        revision, todo_revision = hosted.drawing.revision, hosted.view.todo_revision
+        revision, details_revision = hosted.drawing.revision, hosted.view.details_revision
     fragment = TurnsFragment(
         turns=turns,
         start=wanted.start,
@@ -171,7 +187,7 @@ def render_conversation_turns(
         agent="",
         at="",
         revision=revision,
-        todo_revision=todo_revision,
+        details_revision=details_revision,
     )
     return PageContent("turns.html", fragment)
 
@@ -228,13 +244,30 @@ def _make_card(
         address=f"{make_path(hosted.id)}/reveal",
         reveal=translator.translate("Reveal"),
     )
-    return make_card(request, hosted.directory, mask)
+    card = make_card(request, hosted.directory, mask)
+    return replace(card, asked=hosted.asked.get(request.id))
 
 
-def render_todos(services: Services, wanted: ConversationParameters) -> PageContent:
-    """Render the todo list of a conversation."""
-    with services.conversations.find(wanted.id).view.use() as session:
-        return PageContent("todos.html", TodosFragment(todos=_list_todos(session)))
+def render_details(services: Services, wanted: ConversationParameters) -> PageContent:
+    """Render what is beside a conversation: its todo list, and the files that it changed."""
+    hosted = services.conversations.find(wanted.id)
+    with hosted.view.use() as session:
+        todos, changes = _list_todos(session), list_changes([session], with_diff=False)
+    files = tuple(_sum_files(changes, hosted.directory))
+    return PageContent("details.html", DetailsFragment(todos=todos, files=files))
+
+
+def _sum_files(changes: Iterable[FileChange], directory: str) -> Iterator[FileRow]:
+    by_path: dict[str, list[FileChange]] = {}
+    for change in changes:
+        by_path[change.path] = [*by_path.pop(change.path, ()), change]
+    for path, members in reversed(by_path.items()):
+        yield FileRow(
+            path=path,
+            name=shorten_path(path, directory),
+            lines_added=sum(each.lines_added for each in members),
+            lines_removed=sum(each.lines_removed for each in members),
+        )
 
 
 def _list_todos(session: Session) -> tuple[Todo, ...]:

@@ -103,7 +103,11 @@ PAGES: Final = (
         conversation_page.render_request,
         translates=True,
     ),
-    Page("/c/{id}/todos", conversation_page.ConversationParameters, conversation_page.render_todos),
+    Page(
+        "/c/{id}/details",
+        conversation_page.ConversationParameters,
+        conversation_page.render_details,
+    ),
     Page("/search", SearchPageParameters, render_search_page),
     Page("/usage", UsagePageParameters, render_usage_page, translates=True),
     Page(

@@ -122,8 +122,8 @@ class TurnsFragment(Struct, frozen=True, kw_only=True):
     """How to get from there to a record of a subagent, as JSON."""
     revision: int | None = None
     """Of a conversation that runs: the page may ask for what changes after this."""
-    todo_revision: int | None = None
-    """Of a conversation that runs: how often its todo list has changed."""
+    details_revision: int | None = None
+    """Of a conversation that runs: how often its todo list or its files have changed."""
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

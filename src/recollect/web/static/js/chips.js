@@ -58,11 +58,19 @@ export class Chips {
       else if (file.size > MAX_BYTES) showToast(translate("imageTooLarge"));
       else {
         const address = await readAddress(file);
-        const chip = this.draw("image", file.name || translate("image"), address);
         const data = address.slice(address.indexOf(",") + 1);
-        this.images.set(chip, { media_type: file.type, data });
+        this.addImage({ media_type: file.type, data }, file.name || translate("image"));
       }
     }
+  }
+
+  /**
+   * @param {Image} image
+   * @param {string} name
+   */
+  addImage(image, name) {
+    const chip = this.draw("image", name, `data:${image.media_type};base64,${image.data}`);
+    this.images.set(chip, image);
   }
 
   /**

@@ -6,6 +6,8 @@ import { post } from "./posting.js";
 import { showText, translate } from "./words.js";
 
 /** @typedef {{ text: string, note: string, icon: string, take: () => void }} Completion */
+/** @typedef {import("./chips.js").Reference} Reference */
+/** @typedef {import("./chips.js").Image} Image */
 /** @typedef {{ name: string, description?: string, argumentHint?: string }} Command */
 
 const PAUSE = 80;
@@ -110,7 +112,7 @@ export class Composer {
       await sent;
     } catch (failure) {
       this.chips.putBack(chips);
-      this.setText([text, this.field.value].filter(Boolean).join("\n"));
+      this.prepend(text);
       this.error.textContent = failure instanceof Error ? showText(failure.message) : "";
       this.error.hidden = false;
     }
@@ -118,6 +120,26 @@ export class Composer {
 
   /** @type {(() => void) | null} */
   onSend = null;
+
+  /**
+   * A message that was sent can be edited.
+   * @param {{ text: string, contexts: Reference[], images: Image[] }} prompt
+   */
+  putBack(prompt) {
+    for (const each of prompt.contexts) this.chips.add(each);
+    for (const each of prompt.images) this.chips.addImage(each, translate("image"));
+    this.prepend(prompt.text);
+    this.field.focus();
+    this.field.setSelectionRange(prompt.text.length, prompt.text.length);
+  }
+
+  /**
+   * Puts a text before what was typed since.
+   * @param {string} text
+   */
+  prepend(text) {
+    this.setText([text, this.field.value].filter(Boolean).join("\n"));
+  }
 
   /** @param {string} text */
   setText(text) {

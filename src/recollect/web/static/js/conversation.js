@@ -3,10 +3,12 @@
 import { Cards } from "./cards.js";
 import { Composer } from "./composer.js";
 import { addCopyButtons } from "./copying.js";
+import { Details } from "./details.js";
 import { getElement, listElements } from "./elements.js";
 import { listen } from "./events.js";
-import { fetchFragment, fetchJson } from "./fragments.js";
+import { fetchJson } from "./fragments.js";
 import { post } from "./posting.js";
+import { Queue } from "./queue.js";
 import { Streaming } from "./streaming.js";
 import { Turns } from "./turns.js";
 import { startUnfolding } from "./unfolding.js";
@@ -14,7 +16,8 @@ import { showText, showToast, translate } from "./words.js";
 
 /**
  * @typedef {{ status: string, model: string | null, permission_mode: string | null,
- *   effort: string | null, cost_usd: number | null, session_id: string | null, title: string }} Row
+ *   effort: string | null, cost_usd: number | null, session_id: string | null, title: string,
+ *   waited_seconds: number, waiting_since: number | null }} Row
  */
 
 /**
@@ -42,7 +45,8 @@ class ConversationPage {
     this.cards = new Cards(article);
     this.composer = new Composer(article);
     this.notices = getElement(article, "[data-notices]", HTMLElement);
-    this.queue = getElement(article, "[data-queue]", HTMLElement);
+    this.queue = new Queue(article, this.composer);
+    this.details = new Details(article);
     this.timer = 0;
     this.rested = 0;
     /** @type {{ message: string | null, index: number | null, agent: string | null }[]} */
@@ -51,7 +55,7 @@ class ConversationPage {
     this.scrolled = 0;
     /** @type {Model[]} what the client offers */
     this.models = [];
-    this.todoRevision = "";
+    this.detailsRevision = "";
     this.model = article.dataset.model ?? "";
     this.effort = article.dataset.effort ?? "";
   }
@@ -68,11 +72,10 @@ class ConversationPage {
     for (const select of this.article.querySelectorAll("select[data-setting]")) {
       select.addEventListener("change", () => this.changeSetting(select));
     }
-    for (const item of listElements(this.queue, "[data-prompt]")) this.addRemove(item);
     for (const item of listElements(this.article, "[data-task]")) this.addStop(item);
     this.composer.setBusy(this.isBusy);
     this.showEnd();
-    this.refreshTodos();
+    this.refreshDetails();
     this.loadOffers();
     this.listen();
     if (!this.cards.isOpen) this.composer.field.focus({ preventScroll: true });
@@ -160,7 +163,7 @@ class ConversationPage {
       if (this.finished.length > 0) this.schedule();
       this.showEnd();
     }
-    if (this.todoRevision !== this.turns.todoRevision) this.refreshTodos();
+    if (this.detailsRevision !== this.turns.detailsRevision) this.refreshDetails();
   }
 
   /**
@@ -173,6 +176,7 @@ class ConversationPage {
   /** @param {string} id */
   async ask(id) {
     await this.cards.add(id);
+    this.details.showWaiting();
     this.showEnd();
   }
 
@@ -189,7 +193,7 @@ class ConversationPage {
   finish(row) {
     this.showStatus(row);
     this.streaming.clear();
-    this.measureContext();
+    this.details.measureContext();
   }
 
   /** @param {Row} row */
@@ -210,6 +214,7 @@ class ConversationPage {
     getElement(this.article, "[data-ended]", HTMLElement).hidden = row.status !== "ended";
     this.composer.form.hidden = row.status === "ended";
     this.composer.setBusy(this.isBusy);
+    this.details.noteWaiting(row);
     this.showSettings(row);
   }
 
@@ -243,37 +248,9 @@ class ConversationPage {
 
   /** @param {{ uuid: string, state: string, text: string }} event */
   showPrompt(event) {
-    const shown = listElements(this.queue, "[data-prompt]").find(
-      (each) => each.dataset.prompt === event.uuid,
-    );
     // What was noticed belongs to the turn before.
     if (event.state === "taken") this.notices.replaceChildren();
-    if (event.state !== "queued") shown?.remove();
-    else if (!shown) this.queue.append(this.drawPrompt(event));
-  }
-
-  /** @param {{ uuid: string, text: string }} prompt */
-  drawPrompt(prompt) {
-    const item = document.createElement("li");
-    item.dataset.prompt = prompt.uuid;
-    const label = document.createElement("small");
-    label.textContent = translate("queued");
-    const text = document.createElement("span");
-    text.className = "cut";
-    text.textContent = showText(prompt.text);
-    item.append(label, text);
-    this.addRemove(item);
-    return item;
-  }
-
-  /** @param {HTMLElement} item a queued prompt */
-  addRemove(item) {
-    const remove = document.createElement("button");
-    remove.type = "button";
-    remove.className = "plain";
-    remove.textContent = translate("withdraw");
-    remove.addEventListener("click", () => this.act("withdraw", { name: item.dataset.prompt }));
-    item.append(remove);
+    this.queue.show(event);
   }
 
   /**
@@ -356,13 +333,9 @@ class ConversationPage {
     this.act("settings", { [select.dataset.setting ?? ""]: select.value });
   }
 
-  async refreshTodos() {
-    const place = getElement(this.article, "[data-todos]", HTMLElement);
-    this.todoRevision = this.turns.todoRevision;
-    const fragment = await fetchFragment(`${this.address}/todos`).catch(() => null);
-    if (!fragment) return;
-    place.replaceChildren(fragment);
-    place.hidden = place.childElementCount === 0;
+  refreshDetails() {
+    this.detailsRevision = this.turns.detailsRevision;
+    this.details.refresh();
   }
 
   async loadOffers() {
@@ -376,50 +349,8 @@ class ConversationPage {
       ...this.models.map((each) => new Option(showText(each.displayName || each.value), each.value)),
     );
     this.showEffort();
-    this.measureContext();
+    this.details.measureContext();
   }
-
-  async measureContext() {
-    const used = await fetchJson(`${this.address}/context`).catch(() => null);
-    if (!used?.maxTokens) return;
-    const share = Math.min(100, (100 * used.totalTokens) / used.maxTokens);
-    const meter = getElement(this.article, "[data-context]", HTMLElement);
-    const words = translate("contextOf")
-      .replace("{share}", share.toFixed(0))
-      .replace("{total}", shorten(used.maxTokens));
-    meter.hidden = false;
-    getElement(meter, ".used", SVGRectElement).setAttribute("width", share.toFixed(1));
-    getElement(meter, "svg", SVGElement).setAttribute("aria-label", words);
-    getElement(meter, "small", HTMLElement).textContent = words;
-    this.showParts(used);
-  }
-
-  /**
-   * @param {{ totalTokens: number, maxTokens: number, categories: { name: string,
-   *   tokens: number }[] }} used
-   */
-  showParts(used) {
-    const place = getElement(this.article, "[data-context-parts]", HTMLElement);
-    const rows = used.categories.filter((each) => each.tokens > 0).map((each) => {
-      const row = document.createElement("div");
-      const name = document.createElement("dt");
-      name.textContent = showText(each.name);
-      const tokens = document.createElement("dd");
-      tokens.textContent = shorten(each.tokens);
-      row.append(name, tokens);
-      return row;
-    });
-    getElement(place, "dl", HTMLElement).replaceChildren(...rows);
-    const total = `${shorten(used.totalTokens)} / ${shorten(used.maxTokens)}`;
-    getElement(place, "[data-context-total]", HTMLElement).textContent = total;
-    place.hidden = rows.length === 0;
-  }
-}
-
-/** @param {number} count */
-function shorten(count) {
-  if (count >= 1_000_000) return `${Number((count / 1_000_000).toFixed(1))}M`;
-  return count >= 1000 ? `${Math.round(count / 1000)}k` : String(count);
 }
 
 export function startConversation() {

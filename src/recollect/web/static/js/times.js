@@ -38,6 +38,18 @@ function countDays(moment, now) {
   return Math.round((start.getTime() - from.getTime()) / DAY);
 }
 
+/**
+ * 12 s, 6 min, 2 h 5 min
+ * @param {number} seconds
+ */
+export function describeDuration(seconds) {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1) return `${Math.floor(seconds)} ${isChinese ? "秒" : "s"}`;
+  const rest = `${minutes % 60} ${isChinese ? "分钟" : "min"}`;
+  if (minutes < 60) return rest;
+  return `${Math.floor(minutes / 60)} ${isChinese ? "小时" : "h"} ${rest}`;
+}
+
 /** @param {ParentNode} within */
 export function showTimes(within = document) {
   /** @type {NodeListOf<HTMLTimeElement>} */

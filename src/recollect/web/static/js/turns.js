@@ -37,8 +37,8 @@ export class Turns {
     this.drawn = new WeakMap();
     // What the server calls the state of the turns on the page; empty if it must send all of them.
     this.revision = "";
-    // Of a conversation that runs: how often its todo list has changed.
-    this.todoRevision = article.dataset.todoRevision ?? "";
+    // Of a conversation that runs: how often its todo list or its files have changed.
+    this.detailsRevision = article.dataset.detailsRevision ?? "";
     for (const turn of this.list.children) this.drawn.set(turn, turn.innerHTML);
     this.observer = this.watchEnds();
     if (article.dataset.partial === "true") this.refresh(true);
@@ -194,7 +194,7 @@ export class Turns {
         this.next = Math.max(got.next, this.next);
         for (const fresh of listTurns(got.part)) this.swap(fresh);
         this.revision = got.part.dataset.revision ?? "";
-        this.todoRevision = got.part.dataset.todoRevision ?? "";
+        this.detailsRevision = got.part.dataset.detailsRevision ?? "";
         from += MAX_TURNS;
       } while (from < end);
       this.updateLinks();
