@@ -1,5 +1,6 @@
 """The index of edits: which sessions are about a file, read once and again when they change."""
 
+import json
 import os
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from recollect.locations import discover_root
 from recollect.sync import sync
-from recollect.versions.edit_index import EditIndex
+from recollect.versions.edit_index import EditIndex, group_sessions
 from recollect.versions.file_history import FileHistory, find_history
 from recollect.versions.file_paths import PathAliases
 from tests.versions.small_project import Project
@@ -85,6 +86,26 @@ def test_the_order_of_transcripts_changes_no_answer(tmp_path: Path, project: Pro
     ]
     assert found[0].sessions == (session.stem, other)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["", '{"type":"summary","summary":"Tides"}\n', f'{{"type":"user","text":"{"x" * 20_000}"}}\n'],
+    ids=["prompt", "summary", "long"],
+)
+def test_an_early_subagent_belongs_to_the_session_that_it_names(
+    tmp_path: Path, project: Project, start: str
+) -> None:
+    """Its file is beside that of the session, which is named in a record, mostly in the first."""
+    (directory,) = (tmp_path / "claude" / "projects").iterdir()
+    record = {"type": "user", "uuid": "u1", "sessionId": project.session, "isSidechain": True}
+    agent = directory / "agent-0a1b2c3d.jsonl"
+    agent.write_text(start + json.dumps({**record, "message": {"role": "user"}}) + "\n")
+    lost = directory / "agent-4e5f6a7b.jsonl"
+    lost.write_text('{"type":"summary","summary":"Lost"}\n')
+    found = group_sessions(discover_root(tmp_path / "claude").transcripts)
+    files = {each.transcript.path: [other.path for other in each.others] for each in found}
+    assert files == {directory / f"{project.session}.jsonl": [agent], lost: []}
 
 
 def test_an_index_changes_no_answer(tmp_path: Path, project: Project) -> None:

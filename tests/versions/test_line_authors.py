@@ -117,3 +117,17 @@ def test_a_first_write_gets_only_the_lines_of_its_patch() -> None:
     text = "".join(f"{line}\n" for line in lines)
     write = Change(path=PATH, origin=origin(2), after=text, hunks=(hunk,))
     assert blame([write], *lines, base=f"{FIRST}\n") == ["before", "2", "outside"]
+
+
+@pytest.mark.parametrize("count", [2, 40])
+@pytest.mark.parametrize("indent", ["", "\t\t"])
+def test_lines_without_a_patch_are_found_by_their_text(count: int, indent: str) -> None:
+    """Few or many, repeated or not, and with the tabs that edits leave out."""
+    lines = [f"{indent}number_{at} = {at}" for at in range(count)]
+    body = "\n".join([*lines, *lines])
+    evidence: list[Evidence] = [seen(1, FIRST, THIRD), edit(2, FIRST, f"{FIRST}\n{body}")]
+    assert blame(evidence, FIRST, *lines, *lines, THIRD) == [
+        "before",
+        *["2"] * (2 * count),
+        "before",
+    ]

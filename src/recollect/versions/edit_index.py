@@ -13,6 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+from msgspec import Struct
+
 from recollect.errors import UnreadableInput
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.claude_directories import encode_id
@@ -192,9 +195,33 @@ def group_sessions(transcripts: Iterable[Transcript]) -> Iterator[SessionFiles]:
         yield SessionFiles(by_file[file], tuple(found))
 
 
+class _FirstLine(Struct, frozen=True, rename="camel"):
+    type: str = ""
+    session_id: str | None = None
+
+
+_FIRST_LINE: Final = msgspec.json.Decoder(_FirstLine)
+_HEAD_BYTES: Final = 16 * 1024
+
+
 def _find_session_id(transcript: Transcript) -> str:
+    return encode_id(_read_first_id(transcript) or _search_id(transcript) or "")
+
+
+def _read_first_id(transcript: Transcript) -> str | None:
+    """Return the session that the first line names, which is nearly always a prompt."""
+    try:
+        with open_file(transcript.file) as file:
+            line, end, _ = file.read(_HEAD_BYTES).partition(b"\n")
+        first = _FIRST_LINE.decode(line) if end else _FirstLine()
+    except (OSError, UnreadableInput, msgspec.MsgspecError):
+        return None
+    return first.session_id if first.type in ("user", "assistant") else None
+
+
+def _search_id(transcript: Transcript) -> str | None:
     from recollect.library.transcript_ends import find_session_id  # hardly ever needed
 
     # Nothing of it is shown, and looking for secrets takes longer than reading the line.
     with masked_by(None):
-        return encode_id(find_session_id(transcript.path) or "")
+        return find_session_id(transcript.path)

@@ -18,6 +18,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence, Set
 from difflib import SequenceMatcher
 from itertools import islice, pairwise
+from operator import eq
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -279,11 +280,8 @@ def _iter_matches(old: Sequence[str], new: Sequence[str]) -> Iterator[Match]:
 
 def _count_equal(one: Iterable[str], other: Iterable[str]) -> int:
     """Return how many items are equal before the first that differ."""
-    count = 0
-    for count, pair in enumerate(zip(one, other, strict=False), 1):
-        if pair[0] != pair[1]:
-            return count - 1
-    return count
+    same = list(map(eq, one, other))
+    return same.index(False) if False in same else len(same)
 
 
 def _find_anchors(

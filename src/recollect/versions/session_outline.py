@@ -19,7 +19,8 @@ import msgspec
 from recollect.errors import UnreadableInput
 from recollect.reader.line_blocks import masked_by
 from recollect.reader.transcript_reader import decode_bytes
-from recollect.records.envelope import Chain
+from recollect.records.decoding import decode_record
+from recollect.records.envelope import Chain, Span
 from recollect.session.times import merge_by_time
 from recollect.session.tool_calls import ToolCall, build_tool_calls
 from recollect.sources.safe_files import open_file
@@ -273,6 +274,9 @@ class _Expansion:
             data = file.read(length)
         except (OSError, UnreadableInput) as error:
             raise OutdatedOutline from error
+        record = decode_record(data.removesuffix(b"\n"), Span(name, offset, length))
+        if record is not None:
+            return [record] if isinstance(record, Chain) else []
         # Files are compared and restored as they were, whatever they hold.
         with masked_by(None):
             records = decode_bytes(name, offset, data)

@@ -9,6 +9,7 @@ a terminal, too.
 
 import re
 import unicodedata
+from functools import lru_cache
 
 ESCAPE_SIGN = "␛"
 
@@ -107,6 +108,8 @@ def clip(text: str, columns: int) -> str:
 
 
 def _take(text: str, columns: int) -> str:
+    if text.isascii():
+        return text[:columns]
     used = 0
     for position, character in enumerate(text):
         used += _columns_of(character)
@@ -115,6 +118,7 @@ def _take(text: str, columns: int) -> str:
     return text
 
 
+@lru_cache(maxsize=4096)
 def _columns_of(character: str) -> int:
     if character in _JOINERS or _is_mark(character):
         return 0
