@@ -135,6 +135,36 @@ def test_new_things_are_shown_to_those_at_the_end(desk: Visit, talker: Talker) -
     end(page)
 
 
+def test_a_phone_follows_the_conversation_and_not_what_is_below_it(
+    browser: Browser, talker: Talker
+) -> None:
+    """New words and cards stay in sight above a long list, and who reads that list stays there."""
+    with visit(browser, talker.server, Look(size=PHONE)) as found:
+        page = start(found, talker.project)
+        todos = [{"content": f"Task {number}", "status": "pending"} for number in range(40)]
+        send(page, f"call {json.dumps({'tool': 'TodoWrite', 'input': {'todos': todos}})}")
+        card = find_card(page)
+        card.get_by_role("button", name="Allow once").click()
+        expect(page.locator("[data-todos] li")).to_have_count(40)
+        send(page, make_edit(talker))
+        expect(card.get_by_role("button", name="Deny")).to_be_in_viewport(ratio=1)
+        expect(card.get_by_role("button", name="Allow once")).to_be_in_viewport(ratio=1)
+        card.get_by_role("button", name="Allow once").click()
+        expect_status(page, "idle")
+        send(page, "slow word ")
+        block = page.locator(".streaming-block.text")
+        expect(block).to_contain_text("word " * 30)
+        expect(page.locator("[data-composer]")).to_be_in_viewport(ratio=1)
+        expect(block).to_be_in_viewport()
+        page.get_by_role("heading", name="This conversation").scroll_into_view_if_needed()
+        read = len((block.text_content() or "").split())
+        expect(block).to_contain_text("word " * (read + 10))
+        expect(page.get_by_role("heading", name="This conversation")).to_be_in_viewport()
+        page.get_by_role("button", name="Stop").click()
+        expect_status(page, "idle")
+        assert found.problems == []
+
+
 def test_a_reload_in_the_middle_loses_nothing(desk: Visit, talker: Talker) -> None:
     """The page shows all words of the block that is being written, and goes on."""
     page = start(desk, talker.project)

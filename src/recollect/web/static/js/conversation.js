@@ -40,6 +40,7 @@ class ConversationPage {
     this.address = article.dataset.address ?? "";
     this.nonce = article.dataset.nonce ?? "";
     this.status = article.dataset.status ?? "";
+    this.middle = getElement(article, ".chat-middle", HTMLElement);
     this.turns = new Turns(article);
     this.streaming = new Streaming(getElement(article, "[data-streaming]", HTMLElement));
     this.cards = new Cards(article);
@@ -85,14 +86,23 @@ class ConversationPage {
     return this.status === "working" || this.status === "waiting";
   }
 
-  get isAtEnd() {
-    return innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END;
+  /** How far down the end of the conversation is; on a narrow screen the details come after it. */
+  get end() {
+    const rest = this.article.getBoundingClientRect().bottom - this.middle.getBoundingClientRect().bottom;
+    return document.documentElement.scrollHeight - innerHeight - rest;
   }
 
-  /** Who scrolls up reads on there; a page that has grown meanwhile is still followed. */
+  /**
+   * Who scrolls up, or down to the details, reads on there; a page that has grown meanwhile is still
+   * followed.
+   */
   noteScroll() {
-    if (scrollY > this.scrolled) this.isFollowing ||= this.isAtEnd;
-    else if (scrollY < this.scrolled) this.isFollowing &&= this.isAtEnd;
+    const { end } = this;
+    const isPast = scrollY > end + NEAR_END;
+    const isAtEnd = !isPast && scrollY >= end - NEAR_END;
+    if (scrollY > this.scrolled || this.scrolled > end + NEAR_END) this.isFollowing ||= isAtEnd;
+    else if (scrollY < this.scrolled) this.isFollowing &&= isAtEnd;
+    this.isFollowing &&= !isPast;
     this.scrolled = scrollY;
   }
 
@@ -112,7 +122,7 @@ class ConversationPage {
 
   showEnd() {
     if (!this.isFollowing) return;
-    scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
+    scrollTo({ top: this.end, behavior: "instant" });
     // Not by the person: the event that says so comes later.
     this.scrolled = scrollY;
   }
