@@ -6,11 +6,12 @@ Lines are made as they are printed: the first page of a long session is there at
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
-from rich.text import Text
+from rich.text import Span, Text
 
-from recollect.cli.terminal_output import count_table_columns
+from recollect.cli.terminal_output import GAP, count_table_columns, pad
 from recollect.documents import kinds, session_documents, turn_documents
 from recollect.library.sidecar_files import load_session_lists
 from recollect.lineage import Relation
@@ -166,52 +167,82 @@ def iter_thread(
             )
 
 
+class _OutlineRow(NamedTuple):
+    """A prompt or a subagent: number, time, calls and failures; what it is about; its outcome."""
+
+    cells: tuple[str, str, str, str]
+    line: Text
+    outcome: str = ""
+
+
+_CELL_STYLES = ("cyan", "cyan", "dim", "red")
+
+
 def iter_outline(
     session: Session, turns: Sequence[int], render_options: RenderOptions
 ) -> Iterator[str]:
-    """Yield one line for each prompt: its number, when it was, what it says and what came of it.
+    """Yield one line for each prompt: its number, when it was, what came of it and what it says.
 
     Like the lines of a table, they are not cut in a pipe or a file.
     """
-    render_options = replace(render_options, columns=count_table_columns())
-    canvas = Canvas(render_options)
+    options = replace(render_options, columns=count_table_columns())
+    canvas = Canvas(options)
     wanted = set(turns)
     entries = [
         each for each in overview.build_outline(session) if each.number - 1 in wanted and each.line
     ]
-    width = max((len(str(each.number)) for each in entries), default=1)
-    for entry in entries:
-        yield canvas.line(_describe_entry(entry, width, render_options)).rstrip()
-        yield from _draw_agents(entry.subagents, canvas, width + 2)
+    rows = [row for entry in entries for row in _list_rows(entry, options)]
+    widths = [
+        max(map(measure, column)) for column in zip(*(row.cells for row in rows), strict=True)
+    ]
+    for row in rows:
+        head = Text.assemble(
+            *(
+                (pad(cell, width, ">") + GAP, style)
+                for cell, width, style in zip(row.cells, widths, _CELL_STYLES, strict=True)
+                if width
+            )
+        )
+        tail = f"{GAP}{row.outcome}" if row.outcome else ""
+        room = options.columns - measure(head.plain) - measure(tail)
+        row.line.plain = clip(row.line.plain, max(room, 8))
+        style = "red" if row.outcome == kinds.SubagentOutcome.FAILED else "dim"
+        yield canvas.line(Text.assemble(head, row.line, (tail, style))).rstrip()
 
 
-def _draw_agents(
-    subagents: Sequence[session_documents.OutlineSubagent], canvas: Canvas, indentation: int
-) -> Iterator[str]:
-    """Yield a line for each subagent, with its own below it."""
+def _list_rows(
+    entry: session_documents.OutlineEntry, options: RenderOptions
+) -> Iterator[_OutlineRow]:
+    """Yield the row of a prompt, and those of its subagents below it."""
+    when = format_time(parse_time(entry.start), options.zone)
+    failed = f"{entry.errors:,} failed" if entry.errors else ""
+    style = "bold" if entry.is_by_person else "dim"
+    yield _OutlineRow(
+        (str(entry.number), when, _count_calls(entry.tool_calls), failed),
+        Text(
+            safe_text(entry.line, single_line=True),
+            style if entry.is_on_main_path else "dim strike",
+        ),
+    )
+    yield from _list_agents(entry.subagents, "")
+
+
+def _list_agents(
+    subagents: Sequence[session_documents.OutlineSubagent], indent: str
+) -> Iterator[_OutlineRow]:
+    """Yield a row for each subagent, with its own below it."""
     for each in subagents:
         name = safe_text(each.agent_type or "subagent", single_line=True)
         about = safe_text(each.description or each.agent_id, single_line=True)
-        calls = format_count(each.tool_calls, "call") if each.tool_calls else None
-        tail = part_builders.join_facts(calls, each.outcome)
-        head = f"{' ' * indentation}↳ {name}  "
-        room = canvas.options.columns - measure(head) - measure(tail) - 2
-        style = "red" if each.outcome is kinds.SubagentOutcome.FAILED else "dim"
-        line = Text.assemble((head, "magenta"), clip(about, max(room, 8)), (f"  {tail}", style))
-        yield canvas.line(line).rstrip()
-        yield from _draw_agents(each.subagents, canvas, indentation + 2)
+        head = f"{indent}↳ {name}"
+        yield _OutlineRow(
+            ("", "", _count_calls(each.tool_calls), ""),
+            Text(f"{head}  {about}", spans=[Span(0, len(head), "magenta")]),
+            each.outcome or "",
+        )
+        yield from _list_agents(each.subagents, f"{indent}  ")
 
 
-def _describe_entry(
-    entry: session_documents.OutlineEntry, width: int, options: RenderOptions
-) -> Text:
-    when = format_time(parse_time(entry.start), options.zone)
-    head = f"{entry.number:>{width}}  {when}{'  ' if when else ''}"
-    calls = format_count(entry.tool_calls, "call") if entry.tool_calls else ""
-    failed = f"{entry.errors:,} failed" if entry.errors else ""
-    tail = ", ".join(filter(None, (calls, failed)))
-    room = max(options.columns - measure(head) - (measure(tail) + 2 if tail else 0), 8)
-    style = "bold" if entry.is_by_person else "dim"
-    line = clip(safe_text(entry.line, single_line=True), room)
-    text = Text.assemble((head, "cyan"), (line, style if entry.is_on_main_path else "dim strike"))
-    return Text.assemble(text, (f"  {tail}" if tail else "", "red" if failed else "dim"))
+def _count_calls(count: int) -> str:
+    """Return a count whose digits line up with those of others."""
+    return f"{format_count(count, 'call'):<{len(f'{count:,} calls')}}" if count else ""
