@@ -35,6 +35,7 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.shortcuts import PromptSession
 from prompt_toolkit.styles import Style
 
 from recollect.cli import picker_state, picker_text
@@ -143,12 +144,16 @@ class Picker:
         # How long Esc may still be the start of Alt-…; the default of a second feels slow.
         self._application.timeoutlen = self._application.ttimeoutlen = ESCAPE_PAUSE
 
-    def run(self) -> picker_state.Pick | None:
-        """Run the picker, or go on where it was; return None if it was quit without a pick."""
-        return self._application.run(pre_run=self._start)
+    def run(self, typed: str = "") -> picker_state.Pick | None:
+        """Run the picker, or go on where it was; return None if it was quit without a pick.
 
-    def _start(self) -> None:
+        `typed` is searched for as if it were typed now.
+        """
+        return self._application.run(pre_run=lambda: self._start(typed))
+
+    def _start(self, typed: str) -> None:
         self._load_preview()
+        self._query.insert_text(typed)
         self._begin("index", self._index())
 
     def _lay_out(self) -> Layout:
@@ -338,6 +343,12 @@ class Picker:
 
 def _ignore_event(action: Callable[[], None]) -> Callable[[KeyPressEvent], None]:
     return lambda _: action()
+
+
+def wait_for_enter() -> str:
+    """Wait until what is on the screen has been read; return what was typed meanwhile."""
+    # Unlike waiting for one key, a prompt keeps what was typed before it could be shown.
+    return PromptSession[str]("Press Enter to continue, or type to search: ").prompt().strip()
 
 
 def make_picker(workspace: Workspace) -> Picker:

@@ -94,17 +94,18 @@ def _is_at_terminal() -> bool:
 
 
 def _pick(ctx: click.Context, claude_dirs: tuple[Path, ...], *, is_first: bool) -> int:
-    from recollect.cli.picker_screen import do_pick, make_picker  # 0.1 s
+    from recollect.cli.picker_screen import do_pick, make_picker, wait_for_enter  # 0.1 s
     from recollect.cli.picker_state import PickAction
 
-    if is_first:
-        # The picker takes the whole screen and would hide the overview before it was read.
-        click.pause("Press any key to continue.", err=True)
+    # The picker takes the whole screen and would hide the overview before it was read.
+    typed = wait_for_enter() if is_first else ""
     with command_workspace(claude_dirs) as workspace:
         picker = make_picker(workspace)
+        pick = picker.run(typed)
         # Reading a session comes back to the same query and row.
-        while (pick := picker.run()) is not None and pick.action is PickAction.SHOW:
+        while pick is not None and pick.action is PickAction.SHOW:
             do_pick(ctx, pick)
+            pick = picker.run()
     return do_pick(ctx, pick) if pick else 0
 
 

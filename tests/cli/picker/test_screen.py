@@ -203,10 +203,22 @@ def test_the_scope_is_this_project_where_there_is_one(prepared: Path, tmp_path: 
 
 
 def test_the_first_time_says_what_was_found(environment: dict[str, str], tmp_path: Path) -> None:
-    """The welcome stays until a key is pressed."""
+    """The overview stays until Enter is pressed."""
     fresh = {**environment, "RECOLLECT_DATA_DIR": str(tmp_path / "fresh")}
     with open_terminal(columns=120, lines=24, env=fresh, cwd=tmp_path) as terminal:
-        lines = terminal.wait_for_text("Press any key to continue.")
+        lines = terminal.wait_for_text("Press Enter to continue, or type to search:")
         assert lines[0].startswith("Found 8 sessions in 3 projects")
-        # What is typed before the program listens is dropped, so a person would press again.
-        terminal.press_until(" ", lambda lines: "8 of 8 sessions, everywhere" in lines)
+        terminal.send("\r")
+        terminal.wait_for_text("8 of 8 sessions, everywhere")
+
+
+def test_what_is_typed_early_is_searched_for(environment: dict[str, str], tmp_path: Path) -> None:
+    """Before the overview of a first run, and before the list of a later one."""
+    fresh = {**environment, "RECOLLECT_DATA_DIR": str(tmp_path / "fresh")}
+    for keys in ("flaky\r", "flaky"):
+        with open_terminal(columns=120, lines=24, env=fresh, cwd=tmp_path) as terminal:
+            terminal.send(keys)
+            lines = terminal.wait_for_text("1 of 8 sessions, everywhere")
+            assert lines[0] == "> flaky"
+            terminal.send(ESCAPE)
+            assert terminal.wait_for_end() == 0
