@@ -48,12 +48,20 @@ def test_changes_lead_to_the_history_of_a_file(server: RunningServer) -> None:
     assert link in _read(server, "/files?project=-home-mina-projects-tidepool&text=CLI")
 
 
+def test_projects_have_the_names_of_their_directories(server: RunningServer) -> None:
+    """Claude Code's encoded names are only in the address."""
+    page = _read(server, "/files")
+    options = re.findall(r'<option value="([^"]+)"[^>]*>([^<]+)<', page)
+    assert dict(options)["-home-mina-projects-tidepool"] == "/home/mina/projects/tidepool"
+    assert all(name.startswith("/home/mina/") for _, name in options)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "is_complete"),
     [
         (f"/file?path={quote(CLI)}", f"recollect restore {CLI} --at 3"),
-        ("/files?project=-home-mina-projects-tidepool", f">{CLI}<"),
+        ("/files?project=-home-mina-projects-tidepool", f'title="{CLI}"'),
     ],
 )
 def test_what_is_not_read_yet_is_read_in_the_background(

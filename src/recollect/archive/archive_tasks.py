@@ -23,6 +23,7 @@ from recollect.archive import (
 )
 from recollect.archive.archive import Archive, ArchiveSettings, Stored
 from recollect.documents import archive_reports
+from recollect.documents.session_listing import SessionListing
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.locations.claude_directories import decode_id
 from recollect.locations.place_names import read_place
@@ -170,26 +171,16 @@ def run_sync(archive: Archive, roots: Iterable[Path], watch: Watch) -> archive_r
 
 
 def describe_sessions(
-    archive: Archive, activities: Mapping[str, float] = MappingProxyType({})
+    archive: Archive, listings: Mapping[str, SessionListing] = MappingProxyType({})
 ) -> archive_reports.ArchiveList:
     """Return all archived sessions, most recently active first.
 
-    `activities` is when something last happened in a transcript, by path; without it, the time of
-    the file has to do, which a copy may have changed.
+    `listings` is what the index knows, by path of transcript. Without it a session has no work
+    directory, and the time of the file has to do, which a copy may have changed.
     """
     sizes = dict(archive.objects.iter_names())
     rows = [
-        archive_reports.ArchivedSessionRow(
-            id=each.id,
-            project=each.project,
-            claude_dir=decode_id(each.root),
-            files=len(each.files),
-            bytes=each.size,
-            stored_bytes=count_stored(each, sizes),
-            modified=each.mtime_ns / 1e9,
-            activity=_find_activity(each, activities),
-            is_gone=each.is_gone,
-        )
+        _describe_row(each, count_stored(each, sizes), listings)
         for each in list_sessions(archive.load())
     ]
     return archive_reports.ArchiveList(
@@ -197,10 +188,24 @@ def describe_sessions(
     )
 
 
-def _find_activity(session: ArchivedSession, activities: Mapping[str, float]) -> float:
+def _describe_row(
+    session: ArchivedSession, stored_bytes: int, listings: Mapping[str, SessionListing]
+) -> archive_reports.ArchivedSessionRow:
     paths = [locate(file) for file in session.files if file.kind is manifests.FileKind.TRANSCRIPT]
-    known = [activities[path] for path in paths if path in activities]
-    return max(known, default=session.mtime_ns / 1e9)
+    known = [listings[path] for path in paths if path in listings]
+    modified = session.mtime_ns / 1e9
+    return archive_reports.ArchivedSessionRow(
+        id=session.id,
+        project=session.project,
+        cwd=next((each.cwd for each in known if each.cwd), None),
+        claude_dir=decode_id(session.root),
+        files=len(session.files),
+        bytes=session.size,
+        stored_bytes=stored_bytes,
+        modified=modified,
+        activity=max((each.activity for each in known), default=modified),
+        is_gone=session.is_gone,
+    )
 
 
 def run_verification(

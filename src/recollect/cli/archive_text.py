@@ -148,7 +148,7 @@ def iter_sessions(
             format_bytes(each.bytes),
             format_bytes(each.stored_bytes),
             "archived only" if each.is_gone else "",
-            safe_text(each.project or "", single_line=True),
+            terminal_output.join_lines(each.cwd or each.project or ""),
         )
         for each in document.sessions
     ]

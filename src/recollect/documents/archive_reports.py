@@ -55,6 +55,9 @@ class ArchivedSessionRow(Struct, frozen=True, kw_only=True):
 
     id: str
     project: str | None
+    """The name of its directory below `projects`."""
+    cwd: str | None = None
+    """Where it worked; None if the index does not know it."""
     claude_dir: str
     files: int
     bytes: int

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from recollect import quantities
 from recollect.records.tools import split_mcp_name
+from recollect.render.views.part_builders import shorten_path
 from recollect.session.figures import COMPACTED, FAILED, MAX_STEPS, STEP_NAMES, TEXT, YOU
 from recollect.session.times import parse_time
 from recollect.versions.replay import Version, VersionKind
@@ -154,6 +155,13 @@ def get_base_name(path: str) -> str:
     return _split_path(path)[-1] or path
 
 
+def split_name(path: str, directory: str | None = None) -> tuple[str, str]:
+    """Return the folder of a file, relative to `directory` if it is below it, and its name."""
+    shown = shorten_path(path, directory)
+    at = max(shown.rfind("/"), shown.rfind("\\")) + 1
+    return shown[:at], shown[at:]
+
+
 def name_apart(paths: Iterable[str]) -> dict[str, str]:
     """Return a name for each path: its last part, with enough parents to make it unique."""
     parts = {path: _split_path(path) for path in paths}
@@ -241,6 +249,7 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "days_left": count_days_left,
     "base_name": get_base_name,
     "names_apart": name_apart,
+    "split_name": split_name,
     "model_name": shorten_model,
     "tool_name": shorten_tool,
     "trace": draw_trace,

@@ -335,3 +335,12 @@ def test_the_list_shows_when_sessions_were_active(
     }
     assert len(before) == len(after)
     assert any(each["activity"] < each["modified"] - 60 for each in after)
+
+
+def test_the_list_names_the_directory_of_a_session(archived: Home) -> None:
+    """As it is, not as Claude Code encodes it in the name of a project directory."""
+    [row] = [each for each in archived.ask("list")["sessions"] if each["id"] == SESSION]
+    project = "/home/mina/projects/tidepool"
+    assert (row["project"], row["cwd"]) == (project.replace("/", "-"), project)
+    [line] = [line for line in archived.run("list").stdout.splitlines() if SESSION[:8] in line]
+    assert line.split()[-1] == project

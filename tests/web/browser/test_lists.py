@@ -47,6 +47,23 @@ def test_filters_of_the_list(desk: Visit) -> None:
     assert page.locator("tr.subagent").count() == len(titles(desk)) - 8
 
 
+def test_filters_of_files(desk: Visit) -> None:
+    """Project and path apply at once and are in the address; without matches they can be undone."""
+    page = desk.open("/files")
+    page.get_by_label("Project", exact=True).select_option("/home/mina/projects/tidepool")
+    expect(page).to_have_url(re.compile(r"project=-home-mina-projects-tidepool"))
+    expect(page.locator("table.files .path")).to_have_count(4)
+    page.get_by_label("Filter by path").fill("CLI")
+    expect(page.locator("#list p.count")).to_have_text("1 file · Clear filters")
+    expect(page.locator("table.files .path")).to_have_text("src/tidepool/cli.py")
+    page.reload()
+    expect(page.locator("table.files .path")).to_have_text("src/tidepool/cli.py")
+    page.get_by_label("Filter by path").fill("no such file")
+    expect(page.locator(".empty-state")).to_have_text("No files match this filter. Clear filters")
+    page.get_by_role("link", name="Clear filters").click()
+    expect(page.locator("table.files .path")).to_have_count(4)
+
+
 def test_a_star_is_kept(desk: Visit) -> None:
     """A press or the key s stars a session, in all lists; the filter shows no others."""
     page = desk.open("/sessions")

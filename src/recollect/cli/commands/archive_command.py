@@ -16,6 +16,7 @@ from recollect.locations import resolve_roots
 
 if TYPE_CHECKING:
     from recollect.documents.archive_reports import ArchiveRemoval
+    from recollect.documents.session_listing import SessionListing
 
 
 RESTORED: Final = "restored-sessions"
@@ -181,7 +182,7 @@ def list_archived(*, as_json: bool) -> int:
     from recollect.cli.archive_text import iter_sessions
 
     archive = archive_encryption.open_existing()
-    document = describe_sessions(archive, _find_activities())
+    document = describe_sessions(archive, _list_known())
     if not document.sessions and not as_json:
         raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
     archive_encryption.print_document(
@@ -328,8 +329,8 @@ def forget(session: str, *, undo: bool, dry_run: bool, yes: bool, as_json: bool)
     return 0
 
 
-def _find_activities() -> dict[str, float]:
-    """Return when something last happened in each session, by path, as lists show it."""
+def _list_known() -> dict[str, "SessionListing"]:
+    """Return the sessions that lists show, by path."""
     from recollect.cli.command_workspace import command_workspace
 
     try:
@@ -338,7 +339,7 @@ def _find_activities() -> dict[str, float]:
     except NothingFound:
         # The archive may be all that is left.
         return {}
-    return {each.path: each.activity for each in found}
+    return {each.path: each for each in found}
 
 
 def _print_removal(document: "ArchiveRemoval", *, as_json: bool) -> None:

@@ -22,7 +22,6 @@ from recollect.reader.line_blocks import masked_by
 from recollect.redact import mask_in_lines
 from recollect.render.html.html_parts import render_parts
 from recollect.render.views.overview import list_changes
-from recollect.render.views.part_builders import shorten_path
 from recollect.session.session import Session
 from recollect.versions.file_paths import relative_to
 from recollect.versions.recorded_evidence import BackupDirectory
@@ -36,6 +35,7 @@ from recollect.web.http_messages import Id
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
 from recollect.web.session_endpoints import SessionParameters
+from recollect.web.template_filters import split_name
 from recollect.web.templating import PageContent
 
 MAX_DIFFS: Final = 300
@@ -133,13 +133,12 @@ def _group(changes: list[RenderedChange], directory: str | None) -> Iterator[Cha
     for each in changes:
         by_path.setdefault(each.change.path, []).append(each)
     for number, (path, members) in enumerate(by_path.items(), 1):
-        shown = shorten_path(path, directory)
-        at = max(shown.rfind("/"), shown.rfind("\\")) + 1
+        folder, name = split_name(path, directory)
         yield ChangedFile(
             number=number,
             path=path,
-            folder=shown[:at],
-            name=shown[at:],
+            folder=folder,
+            name=name,
             changes=tuple(members),
             lines_added=sum(each.change.lines_added for each in members),
             lines_removed=sum(each.change.lines_removed for each in members),

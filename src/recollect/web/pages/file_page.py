@@ -15,6 +15,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from recollect.documents.file_versions import VersionEntry
+from recollect.documents.session_documents import ProjectRow
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_date
 from recollect.redact import mask_in_lines
@@ -57,7 +58,9 @@ class FilesPage(Struct, frozen=True, kw_only=True):
     """The files of a project that were changed last."""
 
     project: str
-    projects: tuple[str, ...]
+    directory: str | None
+    """Where its sessions worked."""
+    projects: tuple[ProjectRow, ...]
     text: str
     files: tuple[KnownFile, ...]
     most: int
@@ -69,16 +72,16 @@ class FilesPage(Struct, frozen=True, kw_only=True):
 def render_files_page(services: Services, wanted: FilesParameters) -> PageContent:
     """Render the files that sessions of a project changed."""
     workspace = services.workspace
-    newest: dict[str, None] = {}
-    for each in workspace.snapshot.sessions:
-        newest.setdefault(each.project)
-    project = wanted.project or next(iter(newest), "")
+    projects = {each.id: each for each in workspace.choices.projects}
+    project = wanted.project or next(iter(projects), "")
+    known = projects.get(project)
     found = list_files(workspace, project, wanted.text)
     if found.unread:
         workspace.outline_ahead(project)
     page = FilesPage(
         project=project,
-        projects=tuple(newest),
+        directory=known.path if known else None,
+        projects=tuple(projects.values()),
         text=wanted.text,
         files=found.files[:MAX_FILES],
         most=MAX_FILES,

@@ -24,11 +24,11 @@ if (isThere("[data-new-conversation], [data-start-conversation]")) {
   (await import("./starting.js")).startStarting();
 }
 if (isThere("body[data-allow-run]")) (await import("./running.js")).startRunning();
-if (isThere("form[data-instant]")) (await import("./sessions.js")).startSessions();
+if (isThere("form[data-instant]")) (await import("./sessions.js")).startFilters();
 /** @type {NodeListOf<HTMLFormElement>} */
 const applied = document.querySelectorAll("form[data-apply]");
 for (const form of applied) form.addEventListener("change", () => form.requestSubmit());
-if (isThere(".home")) (await import("./sessions.js")).followList(document.body);
+if (isThere("[data-changed]")) (await import("./sessions.js")).followList();
 if (isThere("form.search")) (await import("./searching.js")).startSearching();
 if (isThere("[data-panel]")) (await import("./panels.js")).startPanels();
 if (isThere("[data-restore]")) (await import("./restoring.js")).startRestoring();

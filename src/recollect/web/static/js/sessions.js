@@ -1,5 +1,5 @@
-// The open list: filters apply as you type, dots of running sessions are updated, and changes are
-// shown on request, so that nothing moves while you read.
+// The open list: filters apply as you type. In a list of sessions the dots of running ones are
+// updated, and changes are shown on request, so that nothing moves while you read.
 
 import { findAround, getElement, listElements } from "./elements.js";
 import { listen } from "./events.js";
@@ -8,20 +8,11 @@ import { showTimes } from "./times.js";
 
 const PAUSE = 150;
 
-export function startSessions() {
-  const list = getElement(document, "#list", HTMLElement);
-  startFilters(list);
-  followList(list);
-}
-
-/**
- * Offers to show changes, and keeps the dots of running sessions current.
- * @param {HTMLElement} list holds the button that offers it
- */
-export function followList(list) {
-  const findPill = () => getElement(list, "[data-changed]", HTMLElement);
+/** Offers to show changes, and keeps the dots of running sessions current. */
+export function followList() {
+  const findPill = () => getElement(document, "[data-changed]", HTMLElement);
   const since = findPill().dataset.since;
-  list.addEventListener("click", (event) => {
+  document.addEventListener("click", (event) => {
     if (findAround(event, "[data-changed]")) location.reload();
   });
 
@@ -51,11 +42,9 @@ export function followList(list) {
   );
 }
 
-/**
- * The list follows the filters, and so does the address.
- * @param {HTMLElement} list
- */
-function startFilters(list) {
+/** The list follows the filters, and so does the address. */
+export function startFilters() {
+  const list = getElement(document, "#list", HTMLElement);
   const form = getElement(document, "form[data-instant]", HTMLFormElement);
   let asked = new AbortController();
   let timer = 0;
