@@ -3,6 +3,7 @@
 
 interface DocumentEventMap {
   "recollect:end": CustomEvent<{ isLast: boolean }>;
+  "recollect:failure": CustomEvent<{ step: number }>;
   "recollect:found": CustomEvent<{ hits: { turn: number | null }[] }>;
   "recollect:grown": CustomEvent<null>;
   "recollect:hit": CustomEvent<{ step: number }>;

@@ -2,12 +2,12 @@
 
 import pytest
 
+from recollect.render.html.html_turns import shorten_model
 from recollect.web.template_filters import (
     FILTERS,
     count_days_left,
     get_base_name,
     name_apart,
-    shorten_model,
     shorten_tool,
 )
 

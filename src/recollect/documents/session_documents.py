@@ -234,6 +234,17 @@ class OutlineSubagent(Struct, frozen=True, kw_only=True):
     subagents: "tuple[OutlineSubagent, ...]" = ()
 
 
+class OutlineFailure(Struct, frozen=True, kw_only=True):
+    """A call or a request that failed."""
+
+    uuid: str | None
+    """The record of the call, or of the error message."""
+    tool: str
+    """The name of the tool as people say it; empty for a request to the API."""
+    line: str
+    """What the call was about, or the error message."""
+
+
 class OutlineEntry(Struct, frozen=True, kw_only=True):
     """One turn as a line of the outline."""
 
@@ -254,21 +265,35 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     tool_calls: int
     errors: int
     """Failed tool calls and API failures."""
+    failures: tuple[OutlineFailure, ...] = ()
+    """Those, in order."""
     trace: str
     """Its steps, two characters each, as `recollect.session.figures` writes them."""
     context_tokens: int = 0
     """How much the model read for its last reply of the turn."""
+    cost_usd: float | None = None
+    """At list prices; None if a price is not known."""
     backups: int = 0
     """How many files Claude Code backed up as they were at this prompt."""
     subagents: tuple[OutlineSubagent, ...] = ()
     """The subagents that the turn started."""
 
 
+class OutlineFile(Struct, frozen=True, kw_only=True):
+    """A file that a session changed, in order of its first change."""
+
+    path: str
+    """Relative to the work directory, if it is below it."""
+    lines_added: int
+    lines_removed: int
+
+
 class OutlineDocument(Struct, frozen=True, kw_only=True):
-    """The turns of a session, one line each."""
+    """The turns of a session, one line each, and the files that it changed."""
 
     id: str
     turns: tuple[OutlineEntry, ...]
+    files: tuple[OutlineFile, ...] = ()
 
 
 class FindHit(Struct, frozen=True, kw_only=True):

@@ -13,8 +13,7 @@ from the beginning of the file, says so, and has the rest read meanwhile.
 from pathlib import Path
 from typing import Annotated, Final
 
-from msgspec import Meta, Struct
-from msgspec.structs import asdict
+from msgspec import Meta, Struct, structs
 
 from recollect.documents import session_documents
 from recollect.documents.events import ConversationsDocument
@@ -23,14 +22,16 @@ from recollect.errors import NothingFound
 from recollect.export import export_options
 from recollect.export.exporter import Exporter, name_export
 from recollect.export.material import SessionPart
+from recollect.library.opening import price_turn
 from recollect.locations.transcript_files import find_root_of
 from recollect.reader.transcript_reader import read_shown
 from recollect.redact.findings import RedactionPolicy
-from recollect.render.views.overview import build_outline
+from recollect.render.views.overview import build_outline, list_changed_files
 from recollect.render.views.timeline import build_timeline
 from recollect.session.finding import find_text
 from recollect.session.metadata import Metrics
 from recollect.session.session import Session
+from recollect.usage.totals import to_dollars
 from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.session_checkpoints import build_checkpoints
 from recollect.web.http_messages import ID_PATTERN, MAX_ID, Download, Id
@@ -81,10 +82,18 @@ def describe_session(
 def describe_outline(
     services: Services, wanted: SessionParameters
 ) -> session_documents.OutlineDocument:
-    """The prompts of a session, to jump to."""
+    """The prompts of a session with their costs, what failed, and the changed files."""
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
-        return session_documents.OutlineDocument(id=found.listing.id, turns=build_outline(session))
+        turns, prices = session.turns, services.workspace.price_list
+        return session_documents.OutlineDocument(
+            id=found.listing.id,
+            turns=tuple(
+                structs.replace(entry, cost_usd=to_dollars(price_turn(turns[number], prices)))
+                for number, entry in enumerate(build_outline(session))
+            ),
+            files=list_changed_files(session),
+        )
 
 
 def find_in_session(services: Services, wanted: FindParameters) -> session_documents.FindDocument:
@@ -103,7 +112,7 @@ def find_in_session(services: Services, wanted: FindParameters) -> session_docum
 
 def describe_metrics(metrics: Metrics) -> session_documents.SessionMetrics:
     """The figures; the client's own word on the cost is for `/api/usage/explain`."""
-    values = asdict(metrics)
+    values = structs.asdict(metrics)
     return session_documents.SessionMetrics(
         **{name: values[name] for name in session_documents.SessionMetrics.__struct_fields__}
     )

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from recollect import quantities
 from recollect.records.tools import split_mcp_name
+from recollect.render.html.html_turns import shorten_model
 from recollect.render.views.part_builders import shorten_path
 from recollect.session.figures import COMPACTED, FAILED, MAX_STEPS, STEP_NAMES, TEXT, YOU
 from recollect.session.times import parse_time
@@ -137,7 +138,6 @@ def _write(css_class: str, across: int, down: int, words: str) -> Markup:
 
 Value = TypeVar("Value")
 DASH: Final = "—"
-_MODEL: Final = re.compile(r"claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?")
 
 
 def or_dash(format_value: Callable[[Value], str]) -> Callable[[Value | None], str]:
@@ -179,15 +179,6 @@ def _shorten(own: list[str], others: list[list[str]]) -> str:
 
 def _split_path(path: str) -> list[str]:
     return re.split(r"[/\\]", path.rstrip("/\\"))
-
-
-def shorten_model(model: str) -> str:
-    """Return a model as people call it: `claude-opus-5-5-20261101` is `opus 5.5`."""
-    found = _MODEL.fullmatch(model)
-    if found is None:
-        return model
-    family, major, minor = found.groups()
-    return f"{family} {major}.{minor}" if minor else f"{family} {major}"
 
 
 def shorten_tool(name: str) -> str:

@@ -1,7 +1,7 @@
 """The outline of a session."""
 
 from recollect.documents.kinds import InputKind, SubagentOutcome
-from recollect.documents.session_documents import OutlineEntry, OutlineSubagent
+from recollect.documents.session_documents import OutlineEntry, OutlineFailure, OutlineSubagent
 from recollect.render.views.overview import build_outline
 from recollect.session.session import Session
 from recollect.session.subagents import Child, SubagentMeta, attach_subagents
@@ -28,6 +28,7 @@ def test_prompts_with_their_figures() -> None:
         start="2026-01-01T12:00:00Z",
         tool_calls=2,
         errors=1,
+        failures=(OutlineFailure(uuid="r", tool="Bash", line="failed: done"),),
         trace="y9x1c1",
     )
     first, second = build_outline(Session(records))

@@ -12,13 +12,16 @@ from tests.web.running import RunningServer, copy_demo, run_server
 
 pytestmark = pytest.mark.slow
 
+FAILED = (1, 3, 130)
+"""The turns whose command fails."""
+
 
 @pytest.fixture(scope="module")
 def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server with the demo data and a session of many turns."""
     folder = tmp_path_factory.mktemp("harbour")
     root = copy_demo(folder)
-    write_session(root, LONG, TURNS)
+    write_session(root, LONG, TURNS, FAILED)
     with run_server(folder, root) as running:
         running.get("/api/history/sessions")
         yield running
@@ -59,6 +62,44 @@ def test_to_the_end_and_back(reader: Visit) -> None:
     expect(page.locator(f"[id='{make_uuid(TURNS - 1, 'prompt')}']")).to_be_in_viewport()
     page.keyboard.press("g")
     expect(page.locator(f"[id='{make_uuid(0, 'prompt')}']")).to_be_in_viewport()
+
+
+def test_from_failure_to_failure(reader: Visit) -> None:
+    """The keys x and X go to what failed, in the page or not yet, and stop at the ends."""
+    page = reader.page
+    expect(page.locator("#tab-failures")).to_be_visible()
+    for key, turn in zip("xxxxXX", (1, 3, 130, 130, 3, 1), strict=True):
+        page.keyboard.press(key)
+        expect(page.locator(f"[id='{make_uuid(turn, 'call')}']")).to_be_in_viewport()
+        expect(page.locator(f"[id='{make_uuid(turn, 'call')}']")).to_have_attribute("open", "")
+    page.keyboard.press("G")
+    expect(page.locator(f"[id='{make_uuid(TURNS - 1, 'prompt')}']")).to_be_in_viewport()
+    page.keyboard.press("X")
+    expect(page.locator(f"[id='{make_uuid(130, 'call')}']")).to_be_in_viewport()
+
+
+def test_dragging_through_a_session(reader: Visit) -> None:
+    """The pointer on the trace, or an arrow key, brings its turn to the screen."""
+    page = reader.page
+    scrubber = page.get_by_role("slider", name="Turn on screen")
+    expect(scrubber).to_have_attribute("aria-valuemax", str(TURNS))
+    box = page.locator(".scrubber").bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 4, middle)
+    page.mouse.down()
+    for turn in (45, 75, 120):
+        page.mouse.move(box["x"] + box["width"] * (turn + 0.5) / TURNS, middle, steps=8)
+        expect(page.locator(f"[id='{make_uuid(turn, 'prompt')}']")).to_be_in_viewport()
+    page.mouse.up()
+    page.mouse.move(box["x"] + 4, middle)
+    expect(scrubber).to_have_attribute("aria-valuenow", "121")
+    scrubber.press("Home")
+    expect(page.locator(f"[id='{make_uuid(0, 'prompt')}']")).to_be_in_viewport()
+    scrubber.press("ArrowRight")
+    expect(scrubber).to_have_attribute("aria-valuenow", "2")
+    scrubber.press("End")
+    expect(page.locator(f"[id='{make_uuid(TURNS - 1, 'prompt')}']")).to_be_in_viewport()
 
 
 def test_finding_what_is_not_in_the_page(reader: Visit) -> None:

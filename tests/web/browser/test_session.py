@@ -126,6 +126,45 @@ def test_subagents_are_below_their_prompt(desk: Visit) -> None:
     assert (prompt["bottom"] <= tree["top"], prompt["width"] > 200) == (True, True)
 
 
+@pytest.mark.parametrize("width", [1440, 1280, 1000])
+def test_what_is_gone_to_is_below_the_bar(start_visit: StartVisit, width: int) -> None:
+    """However many rows the bar has, neither the prompt nor the outline is behind it."""
+    found = start_visit(Look(size=(width, 800)))
+    page = found.open(f"/s/{HARBOUR}")
+    page.locator("[data-outline] li[data-turn]").nth(2).locator("a").first.click()
+    prompt = page.locator("#turns > .turn").nth(2).locator(".prompt")
+    expect(prompt).to_be_in_viewport()
+    tops = """["#turns > .turn:nth-child(3) > .prompt", "nav.outline"].map((each) =>
+        document.querySelector(each).getBoundingClientRect().top)"""
+    bar = page.evaluate("document.querySelector('.session-head').getBoundingClientRect().bottom")
+    prompt_top, outline_top = page.evaluate(tops)
+    assert prompt_top >= bar
+    assert outline_top >= bar or width < 1120
+
+
+def test_tabs_of_the_outline(desk: Visit) -> None:
+    """Prompts with their costs, failures, files and subagents; those without any have no tab."""
+    page = desk.open(f"/s/{RECIPES}")
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_text(["Prompts 1", "Failures 1", "Files 1"])
+    costs = page.locator("[data-outline] .cost")
+    expect(costs.first).to_have_text(re.compile(r"^<?\$0\.\d\d$"))
+    page.get_by_role("tab", name="Failures").click()
+    line = page.get_by_role("tabpanel").get_by_role("link")
+    expect(line).to_have_text(re.compile(r"^1Bash"))
+    line.click()
+    expect(page.locator(".call[data-status=failed]")).to_be_in_viewport()
+    page.get_by_role("tab", name="Failures").press("ArrowRight")
+    expect(page.get_by_role("tab", name="Files")).to_be_focused()
+    expect(page.get_by_role("tabpanel")).to_have_count(1)
+    page.get_by_role("tabpanel").get_by_role("link").click()
+    expect(page.locator(".change:target")).to_be_in_viewport()
+    page = desk.open(f"/s/{THEMES}")
+    page.get_by_role("tab", name="Agents 1").click()
+    line = page.get_by_role("tabpanel").get_by_role("link")
+    expect(line).to_have_text("ExploreSurvey the themes")
+
+
 def test_the_scrubber_shows_how_full_the_context_was(desk: Visit) -> None:
     """Behind the ticks, from the first turn to the last, and empty again after a compaction."""
     page = desk.open(f"/s/{HARBOUR}")

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ FAR_WORD = "cormorant"
 Record = dict[str, Any]
 
 
-def write_session(root: Path, session_id: str, turns: int) -> Path:
-    """A session of so many turns in a project of its own; its transcript."""
+def write_session(root: Path, session_id: str, turns: int, failed: Container[int] = ()) -> Path:
+    """A session of so many turns in a project of its own, of which some fail; its transcript."""
     path = root / "projects" / "-home-mina-harbour" / f"{session_id}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    append_records(path, [each for turn in range(turns) for each in make_turn(session_id, turn)])
+    made = (make_turn(session_id, turn, is_failed=turn in failed) for turn in range(turns))
+    append_records(path, [each for records in made for each in records])
     return path
 
 
@@ -32,13 +33,14 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
         os.fsync(file.fileno())
 
 
-def make_turn(session_id: str, turn: int) -> list[Record]:
+def make_turn(session_id: str, turn: int, *, is_failed: bool = False) -> list[Record]:
     """A prompt, a command with its output, and an answer."""
     rare = f" A {FAR_WORD} sat there; the {FAR_WORD} left." if turn == FAR_TURN else ""
     call: Record = {"type": "tool_use", "id": f"call-{turn}", "name": "Bash"}
     call["input"] = {"command": f"count-boats --pier {turn}", "description": "Count the boats"}
     text = f"Pier {turn} has {turn * 3} boats.{rare}\n\n" + "The tide was low. " * 30
-    result = {"type": "tool_result", "tool_use_id": f"call-{turn}", "content": f"{turn * 3} boats"}
+    result: Record = {"type": "tool_result", "tool_use_id": f"call-{turn}"}
+    result |= {"content": f"{turn * 3} boats"} | ({"is_error": True} if is_failed else {})
     said = [
         ("user", "prompt", f"How many boats lie at pier {turn}?"),
         ("assistant", "call", [call]),

@@ -5,10 +5,11 @@ times as large. The line of the call has a link to them.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 from msgspec import Struct, structs
@@ -230,6 +231,18 @@ def _render(template: str, **values: object) -> Markup:
     return Markup(_environment().get_template(template).render(values))  # noqa: S704
 
 
+_MODEL: Final = re.compile(r"claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?")
+
+
+def shorten_model(model: str) -> str:
+    """Return a model as people call it: `claude-opus-5-5-20261101` is `opus 5.5`."""
+    found = _MODEL.fullmatch(model)
+    if found is None:
+        return model
+    family, major, minor = found.groups()
+    return f"{family} {major}.{minor}" if minor else f"{family} {major}"
+
+
 @lru_cache(maxsize=1)
 def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined  # 80 ms
@@ -256,5 +269,6 @@ def _environment() -> "Environment":
         context=draw_context,
         context_name=name_context,
         short=format_short_number,
+        model_name=shorten_model,
     )
     return environment

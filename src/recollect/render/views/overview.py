@@ -10,10 +10,12 @@ from msgspec import structs
 
 from recollect.documents import file_versions, kinds, session_documents, turn_documents
 from recollect.records.blocks import McpToolUse, ServerToolUseBlock, ToolUse
+from recollect.records.tools import split_mcp_name
 from recollect.render.views import message_steps, part_builders, task_reports, turn_views
 from recollect.render.views.timeline import Timeline, build_timeline
 from recollect.render.views.tools import describe_call
 from recollect.session import facts, figures, times, tool_calls, turns
+from recollect.session.messages import Message
 from recollect.session.session import Session
 
 
@@ -36,8 +38,7 @@ def _make_entry(
     session: Session, turn: turns.Turn, places: Timeline, *, is_branch: bool
 ) -> session_documents.OutlineEntry:
     opener = turn_views.find_opener(turn)
-    statuses = [call.status for call in _iter_calls(session, turn)]
-    failures = sum(said.failure is not None for said in turn.messages)
+    failures = tuple(_iter_failures(session, turn))
     return session_documents.OutlineEntry(
         number=turn.number,
         uuid=opener.records[0].uuid if opener else None,
@@ -48,11 +49,12 @@ def _make_entry(
         is_branch=is_branch,
         segment=turn_views.find_segment(turn, places),
         start=turn.start,
-        tool_calls=len(statuses),
-        errors=statuses.count(kinds.ToolStatus.FAILED) + failures,
+        tool_calls=sum(1 for _ in _iter_calls(session, *turn.messages)),
+        errors=len(failures),
+        failures=failures,
         trace=figures.trace_turn(session, turn),
         context_tokens=turn_views.measure_context(turn_views.list_replies(turn)),
-        subagents=_list_subagents(session, _iter_calls(session, turn)),
+        subagents=_list_subagents(session, _iter_calls(session, *turn.messages)),
     )
 
 
@@ -68,15 +70,56 @@ def _name_turn(turn: turns.Turn) -> str:
     )
 
 
-def _iter_calls(session: Session, turn: turns.Turn) -> Iterator[tool_calls.ToolCall]:
+def _iter_calls(session: Session, *messages: Message) -> Iterator[tool_calls.ToolCall]:
     calls = (
         session.find_tool_call(block.id)
-        for said in turn.messages
+        for said in messages
         if said.role == "assistant"
         for block in said.content
         if isinstance(block, ToolUse | ServerToolUseBlock | McpToolUse)
     )
     return (call for call in calls if call is not None)
+
+
+def _iter_failures(
+    session: Session, turn: turns.Turn
+) -> Iterator[session_documents.OutlineFailure]:
+    """Yield what failed in a turn, in the order of its messages."""
+    for said in turn.messages:
+        if said.failure is not None:
+            text = part_builders.take_line(said.failure.text)
+            yield session_documents.OutlineFailure(uuid=said.records[0].uuid, tool="", line=text)
+        for call in _iter_calls(session, said):
+            if call.status is kinds.ToolStatus.FAILED:
+                yield _describe_failure(call, session.metadata.cwd)
+
+
+def _describe_failure(
+    call: tool_calls.ToolCall, directory: str | None
+) -> session_documents.OutlineFailure:
+    view = describe_call(call)
+    _, tool = split_mcp_name(call.recorded_name) or ("", call.name)
+    return session_documents.OutlineFailure(
+        uuid=call.call_uuid,
+        tool=part_builders.say_tool(tool, call.mcp_server),
+        line=view.description or part_builders.shorten_path(view.title, directory) or view.summary,
+    )
+
+
+def list_changed_files(session: Session) -> tuple[session_documents.OutlineFile, ...]:
+    """Return the files that a session changed, in the order of their first changes."""
+    counts: dict[str, tuple[int, int]] = {}
+    for change in list_changes([session], with_diff=False):
+        added, removed = counts.get(change.path, (0, 0))
+        counts[change.path] = (added + change.lines_added, removed + change.lines_removed)
+    return tuple(
+        session_documents.OutlineFile(
+            path=part_builders.shorten_path(path, session.metadata.cwd),
+            lines_added=added,
+            lines_removed=removed,
+        )
+        for path, (added, removed) in counts.items()
+    )
 
 
 def _list_subagents(

@@ -57,11 +57,15 @@ def split_at(text: str, tag: str) -> Iterator[str]:
 
 
 def name_tool(call: turn_documents.ToolStep) -> str:
+    """Return the name of the tool of a call as people say it."""
+    return say_tool(call.tool, call.mcp_server)
+
+
+def say_tool(tool: str, server: str | None) -> str:
     """Return the name of a tool as people say it: `create_issue` of a server is `create issue`."""
-    if not call.mcp_server:
-        return call.tool
-    words = (name.replace("_", " ").strip() or name for name in (call.mcp_server, call.tool))
-    return ": ".join(words)
+    if not server:
+        return tool
+    return ": ".join(name.replace("_", " ").strip() or name for name in (server, tool))
 
 
 LINE_LIMIT = 300

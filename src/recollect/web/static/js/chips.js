@@ -1,6 +1,6 @@
 // References of a prompt: chips above the text, images among them, and the dialog that adds them.
 
-import { getElement, listElements } from "./elements.js";
+import { drawIcon, getElement, listElements } from "./elements.js";
 import { fetchJson } from "./fragments.js";
 import { showText, showToast, translate } from "./words.js";
 
@@ -13,18 +13,6 @@ const ICONS = /** @type {Record<string, string>} */ ({
 });
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const MAX_BYTES = 8 * 1024 * 1024;
-const SVG = "http://www.w3.org/2000/svg";
-
-/** @param {string} name */
-export function drawIcon(name) {
-  const icon = document.createElementNS(SVG, "svg");
-  icon.setAttribute("class", "icon");
-  icon.setAttribute("aria-hidden", "true");
-  const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `#i-${name}`);
-  icon.append(use);
-  return icon;
-}
 
 export class Chips {
   /** @param {HTMLElement} article */

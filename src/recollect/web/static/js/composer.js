@@ -1,7 +1,7 @@
 // The box: text with completion of `@` paths and `/` commands inside it, sent with Enter.
 
-import { Chips, drawIcon } from "./chips.js";
-import { getElement } from "./elements.js";
+import { Chips } from "./chips.js";
+import { drawIcon, getElement } from "./elements.js";
 import { post } from "./posting.js";
 import { showText, translate } from "./words.js";
 

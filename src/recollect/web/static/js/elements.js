@@ -1,5 +1,7 @@
-// Typed element lookup. A page that lacks what its script needs fails at once and says what is
-// missing.
+// Typed element lookup, and the small elements that several scripts draw. A page that lacks what its
+// script needs fails at once and says what is missing.
+
+const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * The first matching element, which must exist.
@@ -33,4 +35,32 @@ export function listElements(within, selector) {
  */
 export function findAround(event, selector) {
   return event.target instanceof Element ? event.target.closest(selector) : null;
+}
+
+/**
+ * @param {string} name as in the template of icons
+ * @param {string} label what it says, unless words beside it do
+ */
+export function drawIcon(name, label = "") {
+  const icon = document.createElementNS(SVG, "svg");
+  icon.setAttribute("class", "icon");
+  if (label) {
+    icon.setAttribute("role", "img");
+    icon.setAttribute("aria-label", label);
+  } else icon.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `#i-${name}`);
+  icon.append(use);
+  return icon;
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+export function drawText(name, text) {
+  const span = document.createElement("span");
+  span.className = name;
+  span.textContent = text;
+  return span;
 }

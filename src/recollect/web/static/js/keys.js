@@ -93,6 +93,13 @@ function nextHit(step) {
   if (!document.querySelector("article.session")) move(listItems(), step);
 }
 
+/** @param {number} step */
+function nextFailure(step) {
+  document.dispatchEvent(new CustomEvent("recollect:failure", { detail: { step } }));
+  if (document.querySelector("article.session")) return;
+  move(listElements(document, ".call[data-status=failed]"), step);
+}
+
 function openChosen() {
   const details = chosen?.closest("details") ?? chosen?.querySelector("details");
   if (details) details.open = !details.open;
@@ -119,6 +126,8 @@ const KEYS = {
   k: () => move(listItems(), -1),
   "]": () => move(listPrompts(), 1),
   "[": () => move(listPrompts(), -1),
+  x: () => nextFailure(1),
+  X: () => nextFailure(-1),
   n: () => nextHit(1),
   N: () => nextHit(-1),
   "/": findText,

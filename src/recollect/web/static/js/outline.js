@@ -1,8 +1,11 @@
-// The outline: one line per prompt, with the visible one marked.
+// The outline: one line per prompt, with the visible one marked; and what failed, the changed files
+// and the subagents, each behind a tab.
 
-import { getElement, listElements } from "./elements.js";
+import { drawIcon, drawText, getElement, listElements } from "./elements.js";
+import { Failures } from "./failures.js";
 import { fetchJson } from "./fragments.js";
 import { Scrubber } from "./scrubber.js";
+import { Tabs } from "./tabs.js";
 import { showText, translate } from "./words.js";
 
 /**
@@ -12,6 +15,8 @@ import { showText, translate } from "./words.js";
  * @property {string} line
  * @property {string | null} uuid
  * @property {number} errors
+ * @property {{ uuid: string | null, tool: string, line: string }[]} failures
+ * @property {number | null} cost_usd
  * @property {boolean} is_by_person
  * @property {boolean} is_branch
  * @property {boolean} is_on_main_path
@@ -20,6 +25,11 @@ import { showText, translate } from "./words.js";
  * @property {number} context_tokens read by its last request
  * @property {number} backups files that were backed up at this prompt
  * @property {Agent[]} subagents
+ */
+
+/**
+ * A file that the session changed.
+ * @typedef {{ path: string, lines_added: number, lines_removed: number }} ChangedFile
  */
 
 /**
@@ -40,7 +50,9 @@ import { showText, translate } from "./words.js";
  */
 export function startOutline(article, turns) {
   const list = getElement(article, "[data-outline]", HTMLElement);
-  const box = /** @type {HTMLElement} */ (list.parentElement);
+  const box = getElement(article, "nav.outline", HTMLElement);
+  const tabs = new Tabs(getElement(box, "[role=tablist]", HTMLElement));
+  const failures = new Failures(article, turns);
   const scrubber = new Scrubber(article, turns);
   const counter = getElement(article, "[data-counter]", HTMLElement);
 
@@ -56,9 +68,56 @@ export function startOutline(article, turns) {
     scrubber.draw(all);
     const entries = listPrompts(all);
     drawLines(entries);
+    drawTabs(entries, all, answer.files);
     counter.hidden = entries.length === 0;
     getElement(counter, "[data-of]", HTMLElement).textContent = String(entries.length);
     mark();
+  }
+
+  /**
+   * @param {Entry[]} entries
+   * @param {Entry[]} all
+   * @param {ChangedFile[]} files
+   */
+  function drawTabs(entries, all, files) {
+    const failed = all.flatMap(({ number, failures }) =>
+      failures.map((each) => ({ ...each, turn: number })),
+    );
+    const agents = all.flatMap(({ subagents }) => subagents);
+    failures.draw(findList("failures"), failed);
+    findList("files").replaceChildren(...files.map(drawFile));
+    const tree = agents.length > 0 ? drawAgents(agents, []).children : [];
+    findList("agents").replaceChildren(...tree);
+    tabs.setCount("prompts", entries.length);
+    tabs.setCount("failures", failed.length);
+    tabs.setCount("files", files.length);
+    tabs.setCount("agents", countAgents(agents));
+  }
+
+  /** @param {string} name */
+  function findList(name) {
+    return getElement(box, `[data-panel-of=${name}] > ol`, HTMLElement);
+  }
+
+  /**
+   * @param {ChangedFile} file
+   * @param {number} at
+   */
+  function drawFile(file, at) {
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    const page = getElement(article, "a[data-changes]", HTMLAnchorElement);
+    link.href = `${page.href}#file-${at + 1}`;
+    link.title = showText(file.path);
+    const cut = Math.max(file.path.lastIndexOf("/"), file.path.lastIndexOf("\\")) + 1;
+    link.append(
+      drawText("folder", showText(file.path.slice(0, cut))),
+      drawText("name", showText(file.path.slice(cut))),
+    );
+    if (file.lines_added > 0) link.append(drawText("added-count", `+${file.lines_added}`));
+    if (file.lines_removed > 0) link.append(drawText("removed-count", `−${file.lines_removed}`));
+    item.append(link);
+    return item;
   }
 
   /** @type {{ key: string, items: HTMLElement[] }[]} */
@@ -101,9 +160,8 @@ export function startOutline(article, turns) {
     link.href = entry.uuid ? `#${entry.uuid}` : `#turn-${entry.number}`;
     link.title = showText(entry.line);
     link.append(drawText("number", String(entry.number)), drawText("line", link.title));
-    if (entry.errors > 0) {
-      link.append(drawText("errors", `✕${entry.errors}`));
-    }
+    if (entry.errors > 0) link.append(drawErrors(entry.errors));
+    if (entry.cost_usd) link.append(drawText("cost", showCost(entry.cost_usd)));
     link.addEventListener("click", (event) => {
       event.preventDefault();
       history.replaceState(null, "", link.href);
@@ -131,7 +189,7 @@ export function startOutline(article, turns) {
       link.href = `#${call}`;
       link.title = showText(agent.description ?? agent.agent_id);
       link.append(drawText("kind", showText(agent.agent_type ?? "")), drawText("line", link.title));
-      if (agent.outcome === "failed") link.append(drawText("errors", "✕"));
+      if (agent.outcome === "failed") link.append(drawErrors());
       link.addEventListener("click", (event) => {
         event.preventDefault();
         turns.show(call, "", way.map((each, at) => makeStep(each, way[at + 1])));
@@ -226,8 +284,8 @@ function makeStep(agent, next) {
 }
 
 /**
- * The turns that have a line: prompts and branches. Subagents of other turns, such as those that a
- * notification opened, are listed with the prompt before them.
+ * The turns that have a line: prompts and branches. What other turns did and cost, such as those that
+ * a notification opened, belongs to the prompt before them.
  * @param {Entry[]} turns
  */
 function listPrompts(turns) {
@@ -236,18 +294,31 @@ function listPrompts(turns) {
   for (const turn of turns) {
     const last = entries.at(-1);
     if (turn.line && (turn.is_by_person || turn.is_branch)) entries.push({ ...turn });
-    else if (last) last.subagents = [...last.subagents, ...turn.subagents];
+    else if (last) {
+      last.subagents = [...last.subagents, ...turn.subagents];
+      last.errors += turn.errors;
+      if (turn.cost_usd !== null) last.cost_usd = (last.cost_usd ?? 0) + turn.cost_usd;
+    }
   }
   return entries;
 }
 
 /**
- * @param {string} name
- * @param {string} text
+ * @param {Agent[]} agents
+ * @returns {number} with those that they started themselves
  */
-function drawText(name, text) {
-  const span = document.createElement("span");
-  span.className = name;
-  span.textContent = text;
+function countAgents(agents) {
+  return agents.reduce((sum, agent) => sum + 1 + countAgents(agent.subagents), 0);
+}
+
+/** @param {number} [count] */
+function drawErrors(count) {
+  const span = drawText("errors", "");
+  span.append(drawIcon("failed", translate("failure")), count ? String(count) : "");
   return span;
+}
+
+/** @param {number} dollars */
+function showCost(dollars) {
+  return dollars < 0.01 ? "<$0.01" : `$${dollars.toFixed(2)}`;
 }

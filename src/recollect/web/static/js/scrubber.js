@@ -1,6 +1,6 @@
 // The trace of the whole session over the width of the page: a tick for each step, and behind them
-// how full the context was. A click goes to its turn, a box shows which turns are on the screen, and
-// triangles below show where something was found.
+// how full the context was. A box shows which turns are on the screen and can be dragged, a click or
+// an arrow key goes to a turn, and triangles below show where something was found.
 
 import { getElement, listElements } from "./elements.js";
 
@@ -8,6 +8,8 @@ const HEIGHT = 40;
 const BASE = 30;
 const MAX_PITCH = 16;
 const PIN = 4;
+// Pixels of a turn that do not count as seen: what is scrolled to is not flush with the bar.
+const SLACK = 12;
 // Transcripts do not say which context window a model had.
 const WINDOWS = [200_000, 1_000_000];
 const SVG = "http://www.w3.org/2000/svg";
@@ -25,6 +27,7 @@ export class Scrubber {
    */
   constructor(article, turns) {
     this.article = article;
+    this.turns = turns;
     this.place = getElement(article, "[data-scrubber]", HTMLElement);
     /** @type {number[]} the first step of each turn, and the number of all steps */
     this.starts = [0];
@@ -36,13 +39,75 @@ export class Scrubber {
       this.found = event.detail.hits.flatMap(({ turn }) => turn ?? []);
       this.pin();
     });
-    this.place.addEventListener("click", (event) => {
-      const picture = getElement(this.place, "svg", SVGSVGElement);
-      const { left, width } = picture.getBoundingClientRect();
-      const step = ((event.clientX - left) / width) * (this.starts.at(-1) ?? 0);
-      const turn = this.starts.filter((start) => start <= step).length - 1;
-      turns.showTurn(Math.min(Math.max(turn, 0), this.starts.length - 2));
+    /** @type {number | null} the turn to go to as soon as the page is at the one before */
+    this.wanted = null;
+    this.here = -1;
+    this.isMoving = false;
+    this.startDragging();
+    this.place.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  startDragging() {
+    const { place } = this;
+    place.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      place.setPointerCapture(event.pointerId);
+      this.go(this.findTurn(event.clientX));
     });
+    // The browser would take the picture for something to drag elsewhere.
+    place.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      place.focus({ preventScroll: true });
+    });
+    place.addEventListener("pointermove", (event) => {
+      if (place.hasPointerCapture(event.pointerId)) this.go(this.findTurn(event.clientX));
+    });
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const last = this.starts.length - 2;
+    const here = Number(this.place.getAttribute("aria-valuenow")) - 1;
+    const next = {
+      ArrowLeft: here - 1, ArrowDown: here - 1, ArrowRight: here + 1, ArrowUp: here + 1,
+      PageUp: here - 10, PageDown: here + 10, Home: 0, End: last,
+    }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    this.go(Math.min(Math.max(next, 0), last));
+  }
+
+  /**
+   * @param {number} across in pixels from the left of the window
+   * @returns {number} the turn that is drawn there
+   */
+  findTurn(across) {
+    const { left, width } = getElement(this.place, "svg", SVGSVGElement).getBoundingClientRect();
+    const step = ((across - left) / width) * (this.starts.at(-1) ?? 0);
+    const turn = this.starts.filter((start) => start <= step).length - 1;
+    return Math.min(Math.max(turn, 0), this.starts.length - 2);
+  }
+
+  /**
+   * Turns that are only passed on the way are not loaded: each may take a request.
+   * @param {number} turn
+   */
+  async go(turn) {
+    this.wanted = turn;
+    if (this.isMoving) return;
+    this.isMoving = true;
+    try {
+      while (this.wanted !== null) {
+        const next = this.wanted;
+        this.wanted = null;
+        if (next !== this.here) await this.turns.showTurn(next);
+        this.here = next;
+        this.mark();
+      }
+    } finally {
+      this.isMoving = false;
+      this.here = -1;
+    }
   }
 
   /** @param {TracedTurn[]} turns all of the session, in order */
@@ -91,12 +156,17 @@ export class Scrubber {
 
   // The turns that are on the screen.
   mark() {
+    // The trace is in the bar at the top, which covers what has been scrolled past.
+    const edge = Math.max(this.place.getBoundingClientRect().bottom, 0);
     const shown = listElements(this.article, "#turns > .turn").filter((turn) => {
       const { top, bottom } = turn.getBoundingClientRect();
-      return bottom > 0 && top < innerHeight;
+      return bottom > edge + SLACK && top < innerHeight;
     });
     const first = this.starts[Number(shown[0]?.dataset.turn ?? 0)] ?? 0;
     const end = this.starts[Number(shown.at(-1)?.dataset.turn ?? 0) + 1] ?? first;
+    const turn = Number(shown[0]?.dataset.turn ?? 0) + 1;
+    this.place.setAttribute("aria-valuemax", String(Math.max(this.starts.length - 1, 1)));
+    this.place.setAttribute("aria-valuenow", String(turn));
     this.view.setAttribute("x", String(first));
     this.view.setAttribute("width", String(Math.max(end - first, 0.5)));
   }

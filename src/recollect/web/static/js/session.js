@@ -30,8 +30,24 @@ async function showPlace(article, turns, wanted, isKnown) {
   }
 }
 
+/**
+ * What stays at the top covers what is scrolled to, unless the page knows how high it is.
+ * @param {HTMLElement} article
+ */
+function measureHead(article) {
+  const head = getElement(article, ".session-head", HTMLElement);
+  const measure = () => {
+    const isSticky = getComputedStyle(head).position === "sticky";
+    const height = isSticky ? head.offsetHeight : 0;
+    document.documentElement.style.setProperty("--head", `${height}px`);
+  };
+  new ResizeObserver(measure).observe(head);
+  measure();
+}
+
 export function startSession() {
   const article = getElement(document, "article.session", HTMLElement);
+  measureHead(article);
   const turns = new Turns(article);
   startUnfolding(article);
   startSecrets();
