@@ -17,7 +17,14 @@ from recollect.records.blocks import (
 )
 from recollect.records.conversation_records import Origin, User, UserMessage
 from recollect.session.prompt_contexts import attach_contexts, name_context, summarize_prompt
-from recollect.session.prompts import Command, Prompt, read_kind, read_prompt, read_queued
+from recollect.session.prompts import (
+    USER_KINDS,
+    Command,
+    Prompt,
+    read_kind,
+    read_prompt,
+    read_queued,
+)
 from tests.session.chains import answer, attachment, summary, text, user
 
 HOSTILE = 1_000_000
@@ -127,6 +134,65 @@ def test_a_command_has_a_name_and_arguments(words: str, command: Command) -> Non
     assert read_prompt(user("a", words)) == Prompt(
         InputKind.COMMAND, command.arguments, command=command
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments"),
+    [
+        ([text("<command-name>/fix</command-name>"), text("the test in a.py")], "the test in a.py"),
+        ([text("the test in a.py"), text("<command-name>/fix</command-name>")], "the test in a.py"),
+        (
+            "<command-name>/fix</command-name>\n<command-args>it</command-args> and <b>that</b>",
+            "it\nand <b>that</b>",
+        ),
+        (
+            [
+                text("<system-reminder>be brief</system-reminder>"),
+                text("<command-name>/fix</command-name><command-contents>x</command-contents>"),
+            ],
+            "",
+        ),
+    ],
+)
+def test_words_beside_a_command_belong_to_it(content: Content, arguments: str) -> None:
+    """What was said in another block, or after the tags, is part of the request."""
+    prompt = read_prompt(user("a", content))
+    assert (prompt.kind, prompt.words) == (InputKind.COMMAND, arguments)
+    assert prompt.command == Command("/fix", arguments)
+
+
+def test_words_beside_a_shell_line_belong_to_it() -> None:
+    """What follows the line of `!` in the same record is shown with it."""
+    content = [text("<bash-input>ls</bash-input>"), text("what are these?")]
+    assert read_prompt(user("a", content)) == Prompt(InputKind.SHELL, "ls\nwhat are these?")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Stop hook feedback: is what it always says",
+        "<goal> is not closed",
+        "<task-notification> is which tag?",
+        "This session is being continued from a previous conversation, why?",
+        "[Request interrupted by user] appears twice",
+    ],
+)
+@pytest.mark.parametrize(
+    "fields", [{"promptSource": "typed"}, {"promptSource": "queued"}, {"origin": {"kind": "human"}}]
+)
+def test_who_types_a_mark_says_it(words: str, fields: dict[str, object]) -> None:
+    """Where the client knows that a text was typed, its first words do not matter."""
+    prompt = read_prompt(user("a", words, None, **fields))
+    assert (prompt.kind in USER_KINDS, prompt.words) == (True, words)
+    queued = attachment("b", "queued_command", prompt=words, origin={"kind": "human"}).attachment
+    assert isinstance(queued, QueuedCommand)
+    assert read_queued(queued) == Prompt(InputKind.QUEUED, words)
+
+
+def test_a_typed_command_is_a_command() -> None:
+    """Commands are typed, too, and still recorded with their tags."""
+    record = user("a", "<command-name>/fix</command-name>", None, promptSource="typed")
+    assert read_kind(record) is InputKind.COMMAND
 
 
 def test_a_command_that_the_client_ran_itself_is_injected() -> None:
@@ -311,6 +377,8 @@ def test_every_record_has_a_kind(
     [
         "<command-name>" * (HOSTILE // 14),
         "<bash-input>" * (HOSTILE // 12),
+        "<bash-input></bash-input>" * (HOSTILE // 25),
+        "<command-name>/a</command-name>" * (HOSTILE // 31),
         "<command-args>" + " " * HOSTILE,
         "\n" * HOSTILE,
     ],

@@ -113,6 +113,8 @@ _SOURCES = {
     "suggestion_accepted": InputKind.TYPED,
     "system": InputKind.AUTOMATIC,
 }
+_ECHO_TAGS = ("command-", "bash-")
+_TYPED_SOURCES = frozenset({"typed", "queued", "suggestion_accepted"})
 _ENTRYPOINTS_OF_PROGRAMS = ("sdk-cli", "sdk-ts", "sdk-py")
 
 
@@ -144,7 +146,7 @@ def _merge_contexts(listed: tuple[Context, ...], named: tuple[Context, ...]) -> 
 def read_queued(attachment: QueuedCommand) -> Prompt:
     """Interpret a queued command: the user's text, or a notification that waited in the queue."""
     split = _split_input(attachment.prompt)
-    kind = _mark_of(split.blocks) or _ORIGINS.get(_origin_kind(attachment.origin))
+    kind = _kind_of_text(split.blocks, attachment.origin)
     if kind is None:
         is_notice = attachment.command_mode == "task-notification"
         kind = InputKind.TASK_NOTIFICATION if is_notice else InputKind.QUEUED
@@ -192,12 +194,28 @@ def _kind_of(record: User, split: _Input, *, is_subagent: bool) -> InputKind:
         return InputKind.TOOL_RESULT
     if record.is_compact_summary:
         return InputKind.COMPACTION_SUMMARY
-    kind = _mark_of(split.blocks) or _ORIGINS.get(_origin_kind(record.origin))
+    is_typed = record.prompt_source in _TYPED_SOURCES
+    kind = _kind_of_text(split.blocks, record.origin, is_typed=is_typed)
     if record.is_meta:
         return _as_injected(kind)
     if kind is not None:
         return kind
     return _subagent_kind(record, split) if is_subagent else _prompt_kind(record, split)
+
+
+def _kind_of_text(
+    blocks: tuple[AnyBlock, ...], origin: Origin | None, *, is_typed: bool = False
+) -> InputKind | None:
+    """Return the kind that a mark or the origin tells; None if it is the user's own text.
+
+    Who types or pastes a mark still says it, if the client knows that it was typed. Commands are
+    typed, too, and recorded with their marks.
+    """
+    kind = _mark_of(blocks)
+    if kind is not None and kind not in USER_KINDS:
+        is_own = is_typed or _origin_kind(origin) == "human"
+        return None if is_own else kind
+    return kind or _ORIGINS.get(_origin_kind(origin))
 
 
 def _mark_of(blocks: tuple[AnyBlock, ...]) -> InputKind | None:
@@ -243,10 +261,16 @@ def _make_prompt(kind: InputKind, split: _Input) -> Prompt:
     words, command = split.words, None
     if kind is InputKind.COMMAND:
         text = join_text(split.blocks)
-        command = read_command(text) or Command(split.words, _get_tag_text(text, "command-args"))
+        command = read_command(text)
+        if command is not None:
+            said = (command.arguments, _read_beside(split.blocks))
+            command = Command(command.name, "\n".join(filter(None, said)))
+        else:
+            command = Command(split.words, _get_tag_text(text, "command-args"))
         words = command.arguments
     elif kind is InputKind.SHELL:
-        words = _get_tag_text(join_text(split.blocks), "bash-input")
+        line = _get_tag_text(join_text(split.blocks), "bash-input")
+        words = "\n".join(filter(None, (line, _read_beside(split.blocks))))
     return Prompt(
         kind=kind,
         words=words,
@@ -255,6 +279,30 @@ def _make_prompt(kind: InputKind, split: _Input) -> Prompt:
         image_count=sum(isinstance(block, Image) for block in split.blocks),
         document_count=sum(isinstance(block, Document) for block in split.blocks),
     )
+
+
+def _read_beside(blocks: tuple[AnyBlock, ...]) -> str:
+    """Return what was said beside the tags of a command: after them, or in other blocks."""
+    texts = (separate_words(block.words)[0] for block in blocks if isinstance(block, Text))
+    return "\n".join(filter(None, map(_skip_tags, texts)))
+
+
+def _skip_tags(text: str) -> str:
+    """Return `text` from where its leading tags and their content end."""
+    start = 0
+    while text.startswith("<", start):
+        opened = text.find(">", start)
+        tag = text[start + 1 : opened]
+        end = f"</{tag}>"
+        closed = text.find(end, opened) if opened > start else -1
+        if closed < 0 and tag.startswith(_ECHO_TAGS):
+            return ""
+        if closed < 0:
+            break
+        start = closed + len(end)
+        while text[start : start + 1].isspace():
+            start += 1
+    return text[start:].rstrip()
 
 
 def _get_tag_text(text: str, tag: str) -> str:

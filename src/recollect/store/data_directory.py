@@ -197,12 +197,12 @@ SCHEMA_VERSION: Final = 6
 """Changes with the tables."""
 DATA_VERSION: Final = 5
 """Changes with what is put into them, apart from the tables of the next."""
-LISTING_VERSION: Final = "5"
+LISTING_VERSION: Final = "6"
 """Changes with what is put into `sessions` and `tool_calls`, for which files are read again: also
 with the rules for secrets, because titles are stored without them.
 """
 
-TEXT_SCHEMA: Final = "11"
+TEXT_SCHEMA: Final = "12"
 """Changes with the tables of the full-text index, and with the rules for secrets."""
 
 SQLITE_VERSION: Final = apsw.sqlite_lib_version()
