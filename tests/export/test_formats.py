@@ -207,6 +207,42 @@ def test_levels_contain_what_they_promise(tmp_path: Path, level: Level) -> None:
         assert [each for each in shown if each not in optional] == found[level], kind
 
 
+def write_interjections(tmp_path: Path) -> Path:
+    """Write a session in which the user says more while a turn runs."""
+    queued = {"type": "queued_command", "prompt": "and the docs", "commandMode": "prompt"}
+    notice = {"type": "queued_command", "prompt": "a job ended", "commandMode": "task-notification"}
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+    beside = [result, {"type": "text", "text": "but not the tests"}]
+    records = [
+        say("fix the build"),
+        reply(call),
+        {"type": "user", "message": {"role": "user", "content": beside}},
+        {"type": "attachment", "attachment": queued},
+        {"type": "attachment", "attachment": notice},
+        reply({"type": "text", "text": "Done. " * 300}, message_id="m2"),
+    ]
+    return write_session(tmp_path, records)
+
+
+@pytest.mark.parametrize("kind", [Format.HTML, Format.MARKDOWN, Format.TEXT])
+def test_what_was_said_in_the_middle_of_a_turn_is_among_the_prompts(
+    tmp_path: Path, kind: Format
+) -> None:
+    """An export of the prompts has all of them, and nothing else."""
+    session = open_session(write_interjections(tmp_path))
+    text = export(session, ExportOptions(format=kind, level=Level.PROMPTS))
+    words = ["fix the build", "but not the tests", "and the docs", "a job ended", "Done."]
+    assert [each for each in words if each in text] == words[:3]
+
+
+def test_a_digest_leaves_out_no_prompt(tmp_path: Path) -> None:
+    """What was said in the middle of a turn stays as long as any other prompt."""
+    session = open_session(write_interjections(tmp_path))
+    text = export(session, ExportOptions(format=Format.MARKDOWN, budget=200))
+    assert all(each in text for each in ("fix the build", "but not the tests", "and the docs"))
+
+
 def test_a_digest_stays_within_its_budget_and_says_what_it_left_out() -> None:
     """Prompts and conclusions survive longest."""
     session = open_demo("94791a87")

@@ -54,11 +54,8 @@ def _iter_all(
         yield ""
     for view in iter_views(session, turns, is_full=canvas.options.is_full):
         yield from _render_fork(session, view, canvas)
-        if prompts_only:
-            yield from terminal_turns.draw_turn_rule(view, canvas, columns)
-            yield from terminal_turns.draw_prompt(view, canvas, columns)
-        else:
-            yield from terminal_turns.draw_turn(view, session, canvas, columns)
+        shown = turn_views.keep_prompts(view) if prompts_only else view
+        yield from terminal_turns.draw_turn(shown, session, canvas, columns)
         yield ""
     if is_whole and not prompts_only:
         yield from _render_strays(session, canvas)

@@ -19,6 +19,7 @@ from recollect.export.material import Material
 from recollect.export.plain_formats import write_front_matter
 from recollect.quantities import format_count
 from recollect.render import markdown
+from recollect.render.views.turn_views import keep_prompts
 
 _ASCII_PER_TOKEN: Final = 4
 _MIN_OUTPUT: Final = 300
@@ -150,12 +151,12 @@ def _iter_blocks(
     options = markdown.MarkdownOptions(replies=False, everything=False, directory=directory)
     heading, *prompt = markdown.write_turn(turn, options)
     yield _make_block(Rank.PROMPT, [heading, *prompt], longest)
-    conclusion = _find_conclusion(turn.steps)
+    ranks = {id(step): Rank.PROMPT for step in keep_prompts(turn).steps}
+    ranks[id(_find_conclusion(turn.steps))] = Rank.CONCLUSION
     for step in turn.steps:
         match step:
             case TextStep():
-                rank = Rank.CONCLUSION if step is conclusion else Rank.REPLY
-                yield from _list_text(step, rank, longest)
+                yield from _list_text(step, ranks.get(id(step), Rank.REPLY), longest)
             case ToolStep():
                 yield _make_block(Rank.CALL, [markdown.name_call(step, directory)], longest)
                 details = [*markdown.write_parts((*step.input, *step.output))]

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from recollect.documents.turn_documents import Step, TextStep, ToolStep, TurnView
 from recollect.errors import UsageError
 from recollect.redact.findings import DEFAULT_POLICY, RedactionPolicy
+from recollect.render.views.turn_views import keep_prompts
 
 
 class Format(StrEnum):
@@ -128,7 +129,6 @@ def check_options(options: ExportOptions) -> None:
 
 
 _KINDS: Final[dict[Level, tuple[type[Step], ...]]] = {
-    Level.PROMPTS: (),
     Level.CONVERSATION: (TextStep,),
     Level.TOOLS: (TextStep, ToolStep),
 }
@@ -138,6 +138,8 @@ def select_steps(turn: TurnView, level: Level) -> TurnView:
     """Return a turn with the steps of a level."""
     if level is Level.FULL:
         return turn
+    if level is Level.PROMPTS:
+        return keep_prompts(turn)
     kinds = _KINDS[level]
     return structs.replace(
         turn, steps=tuple(step for step in turn.steps if isinstance(step, kinds))

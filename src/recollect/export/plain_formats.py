@@ -55,7 +55,6 @@ def make_options(
     """Return what of a turn is written."""
     is_full = options.level is Level.FULL
     return markdown.MarkdownOptions(
-        replies=options.level is not Level.PROMPTS,
         tools=is_full or options.level is Level.TOOLS,
         everything=is_full,
         directory=material.metadata.cwd,

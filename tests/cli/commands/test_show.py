@@ -8,6 +8,7 @@ import pytest
 
 from recollect.render.terminal import measure
 from tests.cli.demo_home import GOLDEN, WIDTHS, make_demo_home, run_at
+from tests.export.test_formats import write_interjections
 from tests.golden import check_golden
 from tests.process import Finished, RunRecollect
 
@@ -72,6 +73,17 @@ def test_lines_of_json_are_the_session_and_its_turns(
     document = json.loads(show(run_recollect, BRANCHED, "--json").stdout)
     assert [*map(json.loads, turns)] == document.pop("turns")
     assert json.loads(head) == document
+
+
+def test_prompts_are_all_that_the_user_said(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """What was said while a turn ran is a prompt, too, on the page and in JSON."""
+    path = write_interjections(tmp_path)
+    page = show(run_recollect, str(path), "--prompts").stdout
+    words = ["fix the build", "but not the tests", "and the docs", "a job ended", "Done."]
+    assert [each for each in words if each in page] == words[:3]
+    (turn,) = json.loads(show(run_recollect, str(path), "--prompts", "--json").stdout)["turns"]
+    said = [part["text"] for step in turn["steps"] for part in step["parts"]]
+    assert [turn["words"], *said] == words[:3]
 
 
 def numbers(run: RunRecollect, *arguments: str) -> list[int]:

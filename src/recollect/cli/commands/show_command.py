@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
-from msgspec.structs import replace
 
 from recollect.cli import terminal_output
 from recollect.cli.command_workspace import command_workspace
@@ -270,10 +269,10 @@ def _print_json(
     from recollect.cli.json_output import format_document, format_line
     from recollect.cli.session_text import iter_views
     from recollect.documents.session_documents import ShowDocument, ShowHead
-    from recollect.render.views.turn_views import complete_turn
+    from recollect.render.views.turn_views import complete_turn, keep_prompts
 
     entries = (
-        replace(view, steps=())
+        keep_prompts(view)
         if options["prompts"]
         else complete_turn(view, session, subagents=options["subagents"])
         for view in iter_views(session, turns, is_full=False)

@@ -113,6 +113,14 @@ def _find_branch(branches: Iterable[Branch], uuid: str | None) -> turn_documents
     )
 
 
+def keep_prompts(turn: turn_documents.TurnView) -> turn_documents.TurnView:
+    """Return a turn without replies: its prompt, and what the user said while it ran."""
+    said = (step for step in turn.steps if isinstance(step, turn_documents.TextStep))
+    kinds = (None, *prompts.USER_KINDS)
+    own = (step for step in said if step.role == "user" and step.kind in kinds)
+    return replace(turn, steps=tuple(own))
+
+
 def list_replies(turn: Turn) -> list[messages.Message]:
     """Return what the model said in a turn, without what the client said in its name."""
     return [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
