@@ -33,9 +33,13 @@ def iter_session(
     *,
     is_whole: bool,
     prompts_only: bool,
+    shares: session_documents.TokenShares | None = None,
 ) -> Iterator[str]:
     """Yield the lines of `turns`, with a header if the whole session is shown."""
     canvas = Canvas(render_options)
+    if is_whole:
+        for line in (*draw_head(session, canvas, render_options.columns, shares), ""):
+            yield line.rstrip()
     for line in _iter_all(session, turns, canvas, is_whole=is_whole, prompts_only=prompts_only):
         yield line.rstrip()
 
@@ -49,9 +53,6 @@ def _iter_all(
     prompts_only: bool,
 ) -> Iterator[str]:
     columns = canvas.options.columns
-    if is_whole:
-        yield from draw_head(session, canvas, columns)
-        yield ""
     for view in iter_views(session, turns, is_full=canvas.options.is_full):
         yield from _render_fork(session, view, canvas)
         shown = turn_views.keep_prompts(view) if prompts_only else view

@@ -192,6 +192,19 @@ class SessionMetrics(Struct, frozen=True, kw_only=True):
     lines_removed: int
 
 
+class TokenShares(Struct, frozen=True, kw_only=True):
+    """How the tokens of a session are counted, by a look at all transcripts."""
+
+    own: Tokens
+    """Those of its own replies."""
+    copied: Tokens
+    """Those of replies that are in its transcript and count in another session."""
+    subagents: Tokens
+    """Those of its subagents, also of those that have no transcript."""
+    cost_usd: float | None
+    """At list prices, with its subagents; None if no price is known."""
+
+
 class SubagentRow(Struct, frozen=True, kw_only=True):
     """A subagent, at any depth."""
 

@@ -27,6 +27,8 @@ class SessionUsage(Struct, frozen=True, kw_only=True):
 
     replies: int = 0
     tokens: int = 0
+    copied_tokens: int = 0
+    """Those of replies in its transcript that count in another session."""
     cost_usd: float | None = None
     client_priced: int = 0
     models: tuple[str, ...] = ()

@@ -4,8 +4,8 @@
 the first line that had it, in its position, unless text would be lost; sidechain records inside a
 main session are kept apart, because they belong to subagents. `read_conversation` leaves out lines
 that a resuming client wrote a second time and inserts prompts that only the queue holds.
-`find_copied` finds replies copied from another session using this file alone; usage, which compares
-all files, comes to the same result.
+`find_copied` finds replies copied from another session using this file alone: a fork that is not
+marked, or whose original is gone, needs a look at all files, which usage takes.
 """
 
 from bisect import bisect_left

@@ -211,6 +211,15 @@ class UsageQueries:
         )
         return {file_id: ClientSum(*sums) for file_id, *sums in rows}
 
+    def sum_copied(self) -> dict[int, int]:
+        """The tokens of replies in each file that count in another one; not those of subagents."""
+        total = " + ".join(name for name in CLASSES if name != "web_searches")
+        rows = self.connection.execute(
+            f"SELECT file_id, sum({total}) FROM messages "
+            "WHERE counted = 0 AND is_relayed = 0 AND is_sidechain = 0 GROUP BY 1"
+        )
+        return dict(rows)
+
     def select_of_message(self, message_id: str) -> list[LedgerEntry]:
         """Every row of a message."""
         return self._select(_OF_MESSAGE, (message_id,))

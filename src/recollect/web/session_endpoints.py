@@ -71,7 +71,7 @@ def describe_session(
     with workspace.use(found) as session:
         return session_documents.SessionDocument(
             session=workspace.complete(found.listing),
-            metrics=describe_metrics(session.metrics),
+            metrics=describe_metrics(session.metrics, workspace.share_tokens(found.transcript)),
             segments=len(session.segments),
             branches=len(session.branches),
             subagents=list_subagents(session),
@@ -110,9 +110,13 @@ def find_in_session(services: Services, wanted: FindParameters) -> session_docum
         return session_documents.FindDocument(id=found.listing.id, hits=hits)
 
 
-def describe_metrics(metrics: Metrics) -> session_documents.SessionMetrics:
+def describe_metrics(
+    metrics: Metrics, shares: session_documents.TokenShares | None
+) -> session_documents.SessionMetrics:
     """The figures; the client's own word on the cost is for `/api/usage/explain`."""
     values = structs.asdict(metrics)
+    if shares is not None:
+        values |= {"tokens": shares.own, "copied_tokens": shares.copied}
     return session_documents.SessionMetrics(
         **{name: values[name] for name in session_documents.SessionMetrics.__struct_fields__}
     )

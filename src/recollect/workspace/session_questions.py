@@ -125,6 +125,7 @@ def add_usage(listing: SessionListing, present: PresentState) -> SessionListing:
         models=listing.models or usage.models,
         replies=usage.replies,
         tokens=usage.tokens,
+        copied_tokens=usage.copied_tokens,
         cost_usd=usage.cost_usd,
         client_priced=usage.client_priced,
     )

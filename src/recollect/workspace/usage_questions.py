@@ -143,17 +143,25 @@ def complete_report(
 
 def sum_by_session(ledger: UsageLedger) -> dict[str, SessionUsage]:
     """Return the usage of each session by id."""
+    from recollect.usage.token_shares import sum_copied_tokens  # only for lists of sessions
+
     question = reports.UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
     report = load_report(ledger, question)
-    return {row.key: _summarize(row) for row in report.rows if row.key is not None}
+    rows = {row.key: row for row in report.rows if row.key is not None}
+    copied = sum_copied_tokens(ledger)
+    # A fork may have nothing but copies.
+    return {key: _summarize(rows.get(key), copied.get(key, 0)) for key in {**rows, **copied}}
 
 
-def _summarize(row: reports.ReportRow) -> SessionUsage:
+def _summarize(row: reports.ReportRow | None, copied: int) -> SessionUsage:
     from recollect.documents.session_listing import SessionUsage  # only for lists of sessions
 
+    if row is None:
+        return SessionUsage(copied_tokens=copied)
     return SessionUsage(
         replies=row.totals.messages,
         tokens=row.totals.tokens,
+        copied_tokens=copied,
         cost_usd=row.cost_usd,
         client_priced=row.totals.client_priced,
         models=tuple(each.key for each in row.models if each.key),

@@ -13,14 +13,14 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from recollect.errors import UnreadableInput
+from recollect.errors import NothingFound, UnreadableInput
 from recollect.locations.transcript_files import name_of
 from recollect.workspace.resources import WorkspaceResources
 
 if TYPE_CHECKING:
     from recollect.documents.command_reports import ExportDocument
     from recollect.documents.health_report import HealthReport
-    from recollect.documents.session_documents import Overview
+    from recollect.documents.session_documents import Overview, TokenShares
     from recollect.documents.session_listing import LiveProcess, SessionListing, SessionUsage
     from recollect.documents.usage_groups import Group
     from recollect.export.export_options import ExportOptions
@@ -119,6 +119,22 @@ class Workspace(WorkspaceResources):
         from recollect.workspace.session_questions import open_priced
 
         return open_priced(found.transcript, self if with_prices else None)
+
+    def share_tokens(self, transcript: Transcript) -> TokenShares | None:
+        """Return which tokens of a session are its own; None if no look at others can tell.
+
+        That is so for a file outside the Claude directories, and with an index that cannot be used.
+        """
+        from recollect.locations.transcript_files import find_root_of
+        from recollect.store import NewerIndex
+        from recollect.usage.token_shares import share_tokens
+
+        try:
+            if find_root_of(transcript) not in self.roots:
+                return None
+            return self.ask_ledger(lambda ledger: share_tokens(ledger, transcript.file))[0]
+        except (NewerIndex, NothingFound):
+            return None
 
     def find_matching(self, query: SessionQuery) -> list[Transcript]:
         """Return the sessions that match `query`, oldest first; raises NothingFound without any."""

@@ -32,6 +32,7 @@ from recollect.workspace.turn_selection import TurnBounds, TurnSelection, select
 from recollect.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from recollect.documents.session_documents import TokenShares
     from recollect.render.terminal.canvas import RenderOptions
 
 
@@ -135,7 +136,11 @@ def show_command(session: str | None, **options: Unpack[_Options]) -> int:
         if options["thread"]:
             return _show_thread(workspace, name, options)
         spot = options["at"] if session else None
-        opened, place = _open(workspace, name, spot, with_prices=options["cost"])
+        found = workspace.find_place(name)
+        place = found.place if spot is None else read_spot(spot)
+        opened = workspace.open_found(found, with_prices=options["cost"])
+        has_head = selection == TurnSelection() and _has_head(place, options)
+        shares = workspace.share_tokens(found.transcript) if has_head else None
     at = locate(opened, place, options["highlight"])
     if at is not None and selection != TurnSelection():
         raise UsageError("A place cannot be used with --turn, --turns, --branch or --segment.")
@@ -149,7 +154,7 @@ def show_command(session: str | None, **options: Unpack[_Options]) -> int:
         _print_json(opened, turns, options, at)
     else:
         is_whole = at is None and selection == TurnSelection()
-        lines = _iter_lines(opened, turns, options, at, is_whole=is_whole)
+        lines = _iter_lines(opened, turns, options, at, shares, is_whole=is_whole)
         with _unmask(options["reveal"]):
             terminal_output.show_lines(
                 lines, is_paged=options["paged"], start=POINTER.strip() if at else None
@@ -176,13 +181,10 @@ def _show_thread(workspace: Workspace, name: str, options: _Options) -> int:
     return 0
 
 
-def _open(
-    workspace: Workspace, name: str, spot: str | None, *, with_prices: bool
-) -> tuple[Session, PlaceName]:
-    """Open a session; return it and the place, which `spot` may name without the session."""
-    found = workspace.find_place(name)
-    session = workspace.open_found(found, with_prices=with_prices)
-    return session, found.place if spot is None else read_spot(spot)
+def _has_head(place: PlaceName, options: _Options) -> bool:
+    """Return whether the output starts with the figures of the session."""
+    is_text = not (options["raw"] or options["as_json"] or options["json_lines"])
+    return is_text and not options["outline"] and place.record is None and place.turn is None
 
 
 def _unmask(is_wanted: bool) -> AbstractContextManager[None]:
@@ -233,6 +235,7 @@ def _iter_lines(
     turns: Sequence[int],
     options: _Options,
     at: RecordLocation | None,
+    shares: TokenShares | None,
     *,
     is_whole: bool,
 ) -> Iterator[str]:
@@ -245,7 +248,7 @@ def _iter_lines(
         return iter_place(session, turns, at, render_options)
     prompts_only = options["prompts"]
     return iter_session(
-        session, turns, render_options, is_whole=is_whole, prompts_only=prompts_only
+        session, turns, render_options, is_whole=is_whole, prompts_only=prompts_only, shares=shares
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from recollect.documents import turn_documents
+from recollect.documents.session_documents import TokenShares
 from recollect.documents.session_listing import Metadata
 from recollect.quantities import format_bytes, format_count, format_dollars, format_time_range
 from recollect.render.terminal import measure, safe_text, terminal_prose
@@ -190,12 +191,17 @@ _DRAW: dict[type, Callable[[Any, Canvas, int], Iterator[str]]] = {
 }
 
 
-def draw_head(session: Session, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield a session's title, where and when it took place, and its figures."""
+def draw_head(
+    session: Session, canvas: Canvas, columns: int, shares: TokenShares | None = None
+) -> Iterator[str]:
+    """Yield a session's title, where and when it took place, and its figures.
+
+    Without `shares`, only its own records tell which tokens are copied.
+    """
     about = session.contents.metadata
     title = take_line(about.title or about.first_prompt or "(no title)")
     yield from canvas.wrap(Text(safe_text(title, single_line=True), "bold"), columns)
-    for facts in (_list_facts(about, canvas.options), _list_figures(session)):
+    for facts in (_list_facts(about, canvas.options), _list_figures(session, shares)):
         known = [safe_text(fact, single_line=True) for fact in facts if fact]
         for line in _fill(known, columns):
             yield from canvas.wrap(Text(line, "dim"), columns)
@@ -218,17 +224,19 @@ def _list_facts(about: Metadata, options: RenderOptions) -> list[str | None]:
     return [about.id, about.cwd, about.git_branch, when]
 
 
-def _list_figures(session: Session) -> list[str | None]:
+def _list_figures(session: Session, shares: TokenShares | None) -> list[str | None]:
     metrics = session.metrics
+    own = shares.own if shares else metrics.tokens
+    copied = shares.copied if shares else metrics.copied_tokens
     changed = (metrics.lines_added, metrics.lines_removed)
     return [
         format_count(len(session.contents.turns), "turn"),
         format_count(metrics.tool_calls, "tool call"),
-        _count_subagents(session),
+        _count_subagents(session, shares),
         f"+{changed[0]:,} -{changed[1]:,} lines" if any(changed) else None,
-        format_count(metrics.tokens.total, "token") if metrics.tokens.total else None,
-        f"{metrics.copied_tokens.total:,} copied" if metrics.copied_tokens.total else None,
-        *_list_costs(session),
+        format_count(own.total, "token") if own.total else None,
+        f"{copied.total:,} copied" if copied.total else None,
+        *_list_costs(session, shares),
     ]
 
 
@@ -239,22 +247,25 @@ def _iter_inner(session: Session) -> Iterator[Session]:
         yield from _iter_inner(child.session)
 
 
-def _count_subagents(session: Session) -> str | None:
+def _count_subagents(session: Session, shares: TokenShares | None) -> str | None:
     """Return how many there are and what they did, which the other figures leave out."""
     inner = [each.metrics for each in _iter_inner(session)]
+    total = shares.subagents.total if shares else sum(each.tokens.total for each in inner)
+    tokens = format_count(total, "token")
     if not inner:
-        return None
+        return f"{tokens} more by subagents" if total else None
     calls = format_count(sum(each.tool_calls for each in inner), "tool call")
-    tokens = format_count(sum(each.tokens.total for each in inner), "token")
     return f"{format_count(len(inner), 'subagent')} with {calls} and {tokens} more"
 
 
-def _list_costs(session: Session) -> list[str]:
+def _list_costs(session: Session, shares: TokenShares | None) -> list[str]:
     """Return the cost recorded by an old client, and ours if prices are known."""
     metrics = session.metrics
     if metrics.client_cost_usd is None:
         costs = [each.metrics.list_price_usd for each in (session, *_iter_inner(session))]
         known = [cost for cost in costs if cost is not None]
+        if known and shares and shares.cost_usd is not None:
+            known = [shares.cost_usd]
         return [f"{format_dollars(sum(known), 2)} at list prices"] if known else []
     noted = f"{format_dollars(metrics.client_cost_usd, 4)} recorded by Claude Code"
     if metrics.client_priced:

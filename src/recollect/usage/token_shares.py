@@ -1,0 +1,64 @@
+"""What the tokens in a transcript count for: its session, or the one that they were copied from.
+
+A transcript alone does not tell. A fork may have no mark, its original may be deleted, and a
+subagent without a transcript is known from progress records only. The ledger compares all files.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+from msgspec import structs
+
+from recollect.documents.session_documents import TokenShares
+from recollect.locations.transcript_files import TranscriptKind
+from recollect.records.token_usage import Tokens
+from recollect.store.usage_queries import LedgerEntry
+from recollect.usage.ledger_access import UsageLedger
+from recollect.usage.totals import MICRO
+
+
+def sum_copied_tokens(ledger: UsageLedger) -> Mapping[str, int]:
+    """Return the tokens in each session's own transcripts that count in others, by session id."""
+    copied: Counter[str] = Counter()
+    for number, tokens in ledger.queries.sum_copied().items():
+        row = ledger.files.get(number)
+        if row is not None and row.kind == TranscriptKind.SESSION.value:
+            copied[row.session_id] += tokens
+    return copied
+
+
+def share_tokens(ledger: UsageLedger, path: str) -> TokenShares | None:
+    """Return how the session or subagent in a transcript is counted; None if it is not known."""
+    number, row = ledger.queries.files.get(path, (0, None))
+    if row is None or number not in ledger.files:
+        return None
+    is_session = row.kind == TranscriptKind.SESSION.value
+    numbers = {number} | {
+        each
+        for each, other in ledger.files.items()
+        if is_session and other.session_id == row.session_id and other.project == row.project
+    }
+    groups: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
+    for entry in ledger.queries.select_of_files(numbers):
+        if entry.file_id in numbers:
+            is_beside = entry.is_relayed or (is_session and entry.is_sidechain)
+            groups[_name_share(entry, is_main=entry.file_id == number and not is_beside)] += [entry]
+    counted = [entry.measures.cost for name in ("own", "beside") for entry in groups[name]]
+    costs = [cost for cost in counted if cost is not None]
+    return TokenShares(
+        own=_add_up(groups["own"]),
+        copied=_add_up(groups["copied"]),
+        subagents=_add_up(groups["beside"]),
+        cost_usd=sum(costs) / MICRO if costs else None,
+    )
+
+
+def _name_share(entry: LedgerEntry, *, is_main: bool) -> str:
+    if entry.is_counted:
+        return "own" if is_main else "beside"
+    return "copied" if is_main else "elsewhere"
+
+
+def _add_up(entries: Iterable[LedgerEntry]) -> Tokens:
+    rows = [structs.astuple(entry.measures.tokens) for entry in entries]
+    return Tokens(*map(sum, zip(*rows, strict=True)))
