@@ -79,14 +79,14 @@ def iter_views(
 def _render_fork(session: Session, view: turn_documents.TurnView, canvas: Canvas) -> Iterator[str]:
     """Yield a line about each branch that was abandoned before this turn."""
     own = set(view.uuids)
-    numbers = {
-        uuid: number
-        for number, uuid in enumerate(turn_selection.list_alternatives(session), start=1)
-    }
-    for branch in session.contents.branches:
-        if branch.chosen in own:
-            ways = [f"--branch {numbers[each]}" for each in branch.options if each in numbers]
-            yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(ways)}", "yellow")
+    forks = [branch for branch in session.contents.branches if branch.chosen in own]
+    if not forks:
+        return
+    others = turn_selection.list_alternatives(session)
+    numbers = {uuid: number for number, uuid in enumerate(others, start=1)}
+    for fork in forks:
+        ways = [f"--branch {numbers[each]}" for each in fork.options if each in numbers]
+        yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(ways)}", "yellow")
 
 
 def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:

@@ -31,9 +31,8 @@ from recollect.locations import (
     transcript_files,
 )
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant
-from recollect.session.facts import Facts, build_facts
-from recollect.session.metadata import Provenance, build_metadata
-from recollect.session.times import milliseconds_between, parse_time
+from recollect.session.facts import Facts
+from recollect.session.metadata import Provenance, summarize_log
 
 
 class SessionContext:
@@ -151,8 +150,8 @@ def trace_listing(
 def _list_session(
     transcript: Transcript, origins: Provenance, ends: transcript_ends.HeadAndTail
 ) -> SessionListing:
-    facts = build_facts(ends.log.chain, ends.log.states)
-    metadata = build_metadata(origins, ends.log, ends.messages, facts)
+    found = summarize_log(origins, ends.log, ends.first_prompt, is_whole=ends.is_whole)
+    metadata, facts = found.metadata, found.facts
     is_subagent = transcript.kind is not TranscriptKind.SESSION or metadata.is_subagent
     modified = modified_of(transcript)
     return SessionListing(
@@ -161,7 +160,8 @@ def _list_session(
         path=transcript.file,
         size=transcript.size,
         modified=modified,
-        activity=_find_activity(metadata.last_active, modified),
+        # No record is newer than its file.
+        activity=modified if found.last_active is None else min(found.last_active, modified),
         last_active=metadata.last_active,
         created=metadata.created,
         cwd=metadata.cwd,
@@ -179,18 +179,9 @@ def _list_session(
         first_reply_id=_find_first_reply(ends),
         models=tuple(dict.fromkeys(change.value for change in facts.models)),
         message_count=metadata.message_count if ends.is_whole else None,
-        duration_ms=milliseconds_between(metadata.created, metadata.last_active),
+        duration_ms=found.duration_ms,
         live=metadata.live,
     )
-
-
-def _find_activity(last_active: str | None, modified: float) -> float:
-    """Return the time of the newest record, but not later than the file was written.
-
-    If no record has a time, that of the file.
-    """
-    moment = parse_time(last_active)
-    return modified if moment is None else min(moment.timestamp(), modified)
 
 
 def _list_unreadable(transcript: Transcript, reason: str) -> SessionListing:

@@ -72,7 +72,7 @@ def load_sidecars(session: Session) -> SessionSidecars:
     transcript = _locate(session)
     if transcript is None:
         return SessionSidecars()
-    lists = load_lists(transcript, slug=session.facts.slug)
+    lists = load_lists(transcript, slug=session.contents.facts.slug)
     return structs.replace(lists, prompts=tuple(_iter_prompts(transcript)))
 
 
@@ -103,7 +103,7 @@ def load_session_lists(session: Session) -> SessionSidecars:
     transcript = _locate(session)
     if transcript is None:
         return SessionSidecars()
-    return load_lists(transcript, slug=session.facts.slug)
+    return load_lists(transcript, slug=session.contents.facts.slug)
 
 
 def read_spilled_output(session: Session, call: ToolCall, *, limit: int = MAX_OUTPUT) -> str | None:
@@ -121,7 +121,7 @@ def read_spilled_output(session: Session, call: ToolCall, *, limit: int = MAX_OU
 
 
 def _locate(session: Session) -> Transcript | None:
-    path = session.metadata.path
+    path = session.contents.metadata.path
     try:
         return discover(Path(path)).transcripts[0] if path else None
     except (NothingFound, UnreadableInput):

@@ -132,14 +132,6 @@ class HeadAndTail(NamedTuple):
             and prompts.read_prompt(opening, is_subagent=True).kind is InputKind.WARMUP
         )
 
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """All messages of a whole file, else the first prompt alone."""
-        if self.is_whole:
-            known = session_records.read_conversation(self.log)
-            return build_messages(known.chain, known.superseded, is_subagent=self.is_subagent)
-        return (self.first_prompt,) if self.first_prompt else ()
-
 
 class _Tail(NamedTuple):
     """The records of the end of a file, and where the first of their lines begins."""

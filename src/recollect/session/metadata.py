@@ -6,7 +6,7 @@ nothing. A subagent's figures are those of its own session, never part of its pa
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -14,8 +14,8 @@ from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.session_listing import LiveProcess, Metadata
 from recollect.records import blocks, conversation_records, envelope, state, token_usage
 from recollect.session import record_texts, session_records, times
-from recollect.session.facts import Facts
-from recollect.session.messages import Message
+from recollect.session.facts import Facts, build_facts
+from recollect.session.messages import Message, build_messages
 from recollect.session.prompts import USER_KINDS, Prompt, is_own_words
 
 if TYPE_CHECKING:
@@ -82,6 +82,41 @@ def build_metadata(
         git_branch=facts.git_branches[-1].value if facts.git_branches else None,
         tag=facts.tag,
         live=origins.live,
+    )
+
+
+class LogSummary(NamedTuple):
+    """What a list shows of a session whose records are in a log, perhaps not all of them."""
+
+    metadata: Metadata
+    facts: Facts
+    last_active: float | None
+    """The time of the newest record, in seconds since 1970."""
+    duration_ms: float | None
+
+
+def summarize_log(
+    origins: Provenance,
+    log: session_records.Log,
+    first_prompt: Message | None,
+    *,
+    is_whole: bool,
+) -> LogSummary:
+    """Return what a list shows; of a log that is not whole, `first_prompt` is the only message."""
+    if is_whole:
+        known = session_records.read_conversation(log)
+        is_subagent = bool(log.starts_in_sidechain)
+        messages = build_messages(known.chain, known.superseded, is_subagent=is_subagent)
+    else:
+        messages = (first_prompt,) if first_prompt else ()
+    facts = build_facts(log.chain, log.states)
+    metadata = build_metadata(origins, log, messages, facts)
+    newest = times.parse_time(metadata.last_active)
+    return LogSummary(
+        metadata,
+        facts,
+        newest.timestamp() if newest else None,
+        times.milliseconds_between(metadata.created, metadata.last_active),
     )
 
 

@@ -22,10 +22,10 @@ from recollect.records import blocks, conversation_records, decoding, envelope
 from recollect.records.tools import (
     ToolInput,
     ToolOutput,
-    canonical_name,
+    parse_call,
     parse_input,
     parse_result,
-    split_mcp_name,
+    read_tool_name,
 )
 from recollect.session.record_texts import iter_tool_results, list_blocks, result_text
 from recollect.session.times import milliseconds_between
@@ -159,6 +159,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     message_id: str
     call_uuid: str | None
     mcp_server: str | None = None
+    mcp_tool: str | None = None
+    """Its name on that server."""
     result_uuid: str | None = None
     status: ToolStatus = ToolStatus.PENDING
     rejected_by: RejectedBy | None = None
@@ -171,8 +173,10 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
     def parse(self) -> "CallContents":
         """Return its input and result at once."""
+        raw_result = None if self.block is None else self.raw_result
+        given, result = parse_call(self.recorded_name, self.raw_input, raw_result)
         text = self.text
-        return CallContents(self.input, self.result, text, find_spilled(text, self.raw_result))
+        return CallContents(given, result, text, find_spilled(text, self.raw_result))
 
     @property
     def input(self) -> ToolInput:
@@ -281,12 +285,13 @@ def _make_call(
     *,
     is_cut: bool,
 ) -> ToolCall:
-    mcp_name = split_mcp_name(block.name)
+    name = read_tool_name(block.name)
     call = ToolCall(
         id=block.id,
-        name=canonical_name(block.name),
+        name=name.current,
         recorded_name=block.name,
-        mcp_server=mcp_name[0] if mcp_name else None,
+        mcp_server=name.server,
+        mcp_tool=name.tool,
         raw_input=block.input,
         message_id=(link.message.id if link.message else None) or link.uuid or "",
         call_uuid=link.uuid,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from recollect.sources.safe_files import open_file
 from recollect.sources.source import UNTRUSTED, SourceFile, Stamp, is_racy, is_same
 
 if TYPE_CHECKING:
@@ -113,6 +114,12 @@ def find_growth(file: SourceFile, known: FileState, seen: FileState) -> Growth:
     if seen.size > known.size:
         return Growth.APPENDED
     return Growth.RACY if is_same else Growth.TOUCHED
+
+
+def find_growth_of(name: str, known: FileState) -> Growth:
+    """Return what happened to a file of this name; raises UnreadableInput if it cannot be read."""
+    with open_file(name) as file:
+        return find_growth(file, known, look_at(file))
 
 
 def read_before(file: SourceFile, position: int) -> bytes:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.errors import RecollectError
 from recollect.reader.line_blocks import NOWHERE, LineBlock
 from recollect.redact import may_hold_secret
-from recollect.sources.growth import FileState, Growth, find_growth, look_at
+from recollect.sources.growth import FileState, Growth, find_growth_of
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes, load_hasher
 
@@ -263,8 +263,7 @@ class SessionMask:
 
 def _has_grown(file: str, state: FileState) -> bool:
     try:
-        with open_file(file) as opened:
-            return find_growth(opened, state, look_at(opened)) in _GROWN
+        return find_growth_of(file, state) in _GROWN
     except (RecollectError, OSError):
         return False
 

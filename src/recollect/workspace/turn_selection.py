@@ -14,19 +14,22 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from recollect.documents.session_documents import TokenShares
 from recollect.documents.turn_documents import ToolStep, TurnView
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import FIRST_BYTES, price_turn, read_first_part
+from recollect.locations.place_names import PlaceName
 from recollect.pricing import Prices
 from recollect.render.views.turn_views import build_turn_views, complete_turn
 from recollect.session.session import Session
 from recollect.session.tree import Tree, find_path
 from recollect.session.turns import Turn
 from recollect.workspace.session_catalog import FoundSession
-from recollect.workspace.session_places import RecordLocation, find_agent, find_location
+from recollect.workspace.session_places import RecordLocation, find_agent, find_location, locate
 
 if TYPE_CHECKING:
     from recollect.workspace.served_workspace import ServedWorkspace
+    from recollect.workspace.workspace import Workspace
 
 
 class TurnBounds(Struct, frozen=True):
@@ -67,6 +70,55 @@ def select_turns(session: Session, selection: TurnSelection) -> list[int]:
         count = len(session.turns)
         raise NothingFound(f"No such turn: this session has turns 1 to {count}.")
     return [turn.index for turn in chosen]
+
+
+class OpenedTurns(Struct, frozen=True):
+    """An opened session, and which of its turns were asked for."""
+
+    session: Session
+    at: RecordLocation | None
+    """Where the place is that was asked for, if any."""
+    turns: list[int] | None
+    """Their indices; None for all of the session, with what is in no turn."""
+    shares: TokenShares | None = None
+    """Which of its tokens are its own, if that was asked for and is known."""
+
+
+class TurnRequest(Struct, frozen=True, kw_only=True):
+    """A session, and what to show of it."""
+
+    name: str
+    """A name of a session, or of a place in it."""
+    spot: PlaceName | None = None
+    """A place in the session, if `name` has none."""
+    selection: TurnSelection = TurnSelection()
+    context: int = 0
+    """Turns before and after a place."""
+    words: tuple[str, ...] = ()
+    """What to look for in several steps that show one record."""
+    with_prices: bool = False
+    with_rest: bool = False
+    """Whether a request for nothing in particular means the whole file."""
+    with_tokens: bool = False
+    """Whether to say which tokens are its own, if the whole session is asked for."""
+
+
+def open_turns(workspace: "Workspace", request: TurnRequest) -> OpenedTurns:
+    """Open a session and select what is asked for; raises NothingFound if there is no such turn."""
+    found = workspace.find_place(request.name)
+    session = workspace.open_found(found, with_prices=request.with_prices)
+    at = locate(session, request.spot or found.place, request.words)
+    is_any = request.selection == TurnSelection()
+    if at is not None:
+        if not is_any:
+            raise UsageError("A place cannot be used with --turn, --turns, --branch or --segment.")
+        return OpenedTurns(session, at, surround(session, at.turn, request.context))
+    if is_any and request.with_rest:
+        return OpenedTurns(session, None, None)
+    turns = select_turns(session, request.selection)
+    is_counted = is_any and request.with_tokens
+    shares = workspace.share_tokens(found.transcript) if is_counted else None
+    return OpenedTurns(session, None, turns, shares)
 
 
 def surround(session: Session, index: int, context: int) -> list[int]:

@@ -22,13 +22,13 @@ from recollect.cli.options import (
 )
 from recollect.cli.turn_options import Number, SegmentNumber, TurnBoundsOption
 from recollect.errors import UsageError
-from recollect.locations.place_names import PlaceName, read_spot
+from recollect.locations.place_names import read_spot
 from recollect.render.terminal import POINTER
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.sources.safe_files import open_file
-from recollect.workspace.session_places import RecordLocation, locate
-from recollect.workspace.turn_selection import TurnBounds, TurnSelection, select_turns, surround
+from recollect.workspace.session_places import RecordLocation
+from recollect.workspace.turn_selection import TurnBounds, TurnRequest, TurnSelection, open_turns
 from recollect.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -135,26 +135,25 @@ def show_command(session: str | None, **options: Unpack[_Options]) -> int:
     with command_workspace(options["claude_dirs"]) as workspace, _unmask(options["reveal"]):
         if options["thread"]:
             return _show_thread(workspace, name, options)
-        spot = options["at"] if session else None
-        found = workspace.find_place(name)
-        place = found.place if spot is None else read_spot(spot)
-        opened = workspace.open_found(found, with_prices=options["cost"])
-        has_head = selection == TurnSelection() and _has_head(place, options)
-        shares = workspace.share_tokens(found.transcript) if has_head else None
-    at = locate(opened, place, options["highlight"])
-    if at is not None and selection != TurnSelection():
-        raise UsageError("A place cannot be used with --turn, --turns, --branch or --segment.")
-    if options["raw"] and at is None and selection == TurnSelection():
-        _print_raw(opened, None)
-        return 0
-    turns = surround(opened, at.turn, options["context"]) if at else select_turns(opened, selection)
+        request = TurnRequest(
+            name=name,
+            spot=read_spot(options["at"]) if session and options["at"] else None,
+            selection=selection,
+            context=options["context"],
+            words=options["highlight"],
+            with_prices=options["cost"],
+            with_rest=options["raw"],
+            with_tokens=_has_head(options),
+        )
+        found = open_turns(workspace, request)
+    opened, at, turns = found.session, found.at, found.turns or ()
     if options["raw"]:
-        _print_raw(opened, turns)
+        _print_raw(opened, found.turns)
     elif options["as_json"] or options["json_lines"]:
         _print_json(opened, turns, options, at)
     else:
         is_whole = at is None and selection == TurnSelection()
-        lines = _iter_lines(opened, turns, options, at, shares, is_whole=is_whole)
+        lines = _iter_lines(opened, turns, options, at, found.shares, is_whole=is_whole)
         with _unmask(options["reveal"]):
             terminal_output.show_lines(
                 lines, is_paged=options["paged"], start=POINTER.strip() if at else None
@@ -181,10 +180,10 @@ def _show_thread(workspace: Workspace, name: str, options: _Options) -> int:
     return 0
 
 
-def _has_head(place: PlaceName, options: _Options) -> bool:
-    """Return whether the output starts with the figures of the session."""
+def _has_head(options: _Options) -> bool:
+    """Return whether the figures of a session come first."""
     is_text = not (options["raw"] or options["as_json"] or options["json_lines"])
-    return is_text and not options["outline"] and place.record is None and place.turn is None
+    return is_text and not options["outline"]
 
 
 def _unmask(is_wanted: bool) -> AbstractContextManager[None]:

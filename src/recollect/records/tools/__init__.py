@@ -128,7 +128,9 @@ __all__ = [
     "canonical_name",
     "count_changed_lines",
     "count_patch_lines",
+    "parse_call",
     "parse_input",
     "parse_result",
+    "read_tool_name",
     "split_mcp_name",
 ]

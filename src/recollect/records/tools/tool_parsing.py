@@ -6,7 +6,7 @@ class of the tool becomes an `Unknown…` value: since every field has a default
 look like an empty input or result.
 """
 
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import Raw, Struct
 
@@ -54,6 +54,23 @@ def split_mcp_name(name: str) -> tuple[str, str] | None:
         return None
     server, _, tool = name.removeprefix(_MCP_PREFIX).partition("__")
     return (server, tool) if server and tool else None
+
+
+class ToolName(NamedTuple):
+    """What the name of a tool says."""
+
+    current: str
+    """The name that the tool has now."""
+    server: str | None
+    """The MCP server that has it."""
+    tool: str | None
+    """Its name on that server."""
+
+
+def read_tool_name(name: str) -> ToolName:
+    """Return the current name of a tool, and the server and the tool of an MCP tool name."""
+    server, tool = split_mcp_name(name) or (None, None)
+    return ToolName(canonical_name(name), server, tool)
 
 
 class Variants(Struct, frozen=True, kw_only=True, gc=False):
@@ -201,6 +218,14 @@ def parse_input(name: str, raw: Raw) -> tool_values.ToolInput:
         if found is not None:
             return found
     return tool_values.UnknownInput(raw=raw)
+
+
+def parse_call(
+    name: str, raw_input: Raw, raw_result: Raw | None
+) -> tuple[tool_values.ToolInput, tool_values.ToolOutput | None]:
+    """Parse the input and the result of a tool call; None for the latter while it is pending."""
+    result = None if raw_result is None else parse_result(name, raw_result)
+    return parse_input(name, raw_input), result
 
 
 def parse_result(name: str, raw: Raw) -> tool_values.ToolOutput:

@@ -24,7 +24,6 @@ from recollect.records.blocks import (
     ToolResult,
     ToolUse,
 )
-from recollect.records.tools import split_mcp_name
 from recollect.render.views import hidden, notices, part_builders, task_reports
 from recollect.render.views.timeline import Timeline
 from recollect.render.views.tools import describe_call
@@ -308,13 +307,12 @@ def _make_tool_step(
     hooks: tuple[turn_documents.NoticeStep, ...],
 ) -> turn_documents.ToolStep:
     view = describe_call(call)
-    mcp_name = split_mcp_name(call.recorded_name)
     return turn_documents.ToolStep(
         uuid=line.uuid,
         message_id=message_id,
         call_id=call.id,
-        tool=mcp_name[1] if mcp_name else call.name,
-        mcp_server=mcp_name[0] if mcp_name else server,
+        tool=call.mcp_tool or call.name,
+        mcp_server=call.mcp_server or server,
         title=view.title,
         summary=view.summary,
         status=call.status,
