@@ -8,7 +8,7 @@ from hypothesis import example, given
 from recollect.search import TOKENIZER, prepare_for_index
 from recollect.search.terms import CUT
 from recollect.store.text_database import open_in_memory
-from recollect.store.vocabulary import find_beginning, note_terms
+from recollect.store.vocabulary import Vocabulary, note_terms
 from tests.library.claude_root import prompt
 from tests.search.made_index import make_index
 from tests.search.texts import texts, tokenise
@@ -23,7 +23,7 @@ def test_all_terms_of_a_new_text_are_known(text: str) -> None:
         assert note_terms(connection, [prepared])
         for term in tokenise(prepared):
             is_searched = len(term) > 1 and term != CUT
-            assert not is_searched or term in find_beginning(connection, term[:1])
+            assert not is_searched or term in Vocabulary(connection).find_beginning(term[:1])
 
 
 def test_a_beginning_finds_every_word_with_it(tmp_path: Path) -> None:

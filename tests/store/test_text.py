@@ -22,9 +22,10 @@ from recollect.store.text_conditions import (
     none_of,
 )
 from recollect.store.text_database import delete_texts, find_identity, read_texts, update_texts
-from recollect.store.text_queries import open_text_queries
+from recollect.store.text_matches import TextPlace, unpack_place
+from recollect.store.text_queries import KeptTexts, open_text_queries
 from recollect.store.text_rows import IndexedFile, TextBatch, TextRow, TextState, TextWriter
-from recollect.store.vocabulary import find_beginning, gather_terms
+from recollect.store.vocabulary import Vocabulary, gather_terms
 
 TOKENIZER = "unicode61"
 FILE = IndexedFile("/claude/projects/-pond/a.jsonl", "-pond", "a")
@@ -206,7 +207,7 @@ def test_a_list_of_terms_without_its_end_is_damage(tmp_path: Path) -> None:
     with read_texts(tmp_path, "1") as connection:
         assert connection is not None
         with pytest.raises(DamagedIndex):
-            find_beginning(connection, "al")
+            Vocabulary(connection).find_beginning("al")
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
@@ -232,6 +233,75 @@ def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool)
         )
 
 
+def find_with(kept: KeptTexts, directory: Path, match: str) -> tuple[int, list[str]]:
+    """How many texts are found on a kept connection, and the terms that it knows."""
+    with open_text_queries(directory, "1", kept) as queries:
+        assert queries is not None
+        found = queries.find_matches(match, ALWAYS, deadline=time.monotonic() + 60)
+        return len(found.handles), queries.find_terms("alph", 9)
+
+
+def test_a_kept_connection_sees_every_change(tmp_path: Path) -> None:
+    """What was added, taken out or built anew since the last search, by somebody else."""
+    kept = KeptTexts()
+    write(tmp_path, make_row("alpha"))
+    assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
+    write(tmp_path, make_row("alpha alphabet", position=100), start=100, position=200)
+    assert find_with(kept, tmp_path, "alpha") == (2, ["alpha", "alphabet"])
+    update_texts(tmp_path, "1", TOKENIZER, lambda c: TextWriter(c).forget([FILE.path]))
+    assert find_with(kept, tmp_path, "alpha")[0] == 0
+    delete_texts(tmp_path)
+    write(tmp_path, make_row("alphorn"))
+    assert find_with(kept, tmp_path, "alphorn") == (1, ["alphorn"])
+    kept.close()
+
+
+def test_two_searches_at_once_have_a_connection_each(tmp_path: Path) -> None:
+    """Only one of them is kept."""
+    kept = KeptTexts()
+    write(tmp_path, make_row("alpha"))
+    with open_text_queries(tmp_path, "1", kept) as first:
+        assert first is not None
+        assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
+        assert first.count_matches("alpha") == 1
+    assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
+    kept.close()
+
+
+def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:
+    """What a text is, and what facets count of all that match."""
+    write(
+        tmp_path,
+        make_row(
+            "alpha",
+            length=4095,
+            part=TextKind.TOOL_INPUT,
+            is_subagent=True,
+            tool="Bash",
+            cwd="/pond",
+            is_error=True,
+        ),
+        make_row("alpha", second=NOW + 1, position=1, is_copy=True, cwd="/pond"),
+    )
+    with open_text_queries(tmp_path, "1") as queries:
+        assert queries is not None
+        found = queries.find_matches(
+            "alpha", ALWAYS, deadline=time.monotonic() + 60, with_traits=True
+        )
+        counts = queries.count_traits(found.traits or ())
+        names = queries.names
+    assert [*map(unpack_place, found.places)] == [
+        TextPlace(1, TextKind.TOOL_INPUT, 6, is_copy=False, is_subagent=True),
+        TextPlace(1, TextKind.PROMPT, 1, is_copy=True, is_subagent=False),
+    ]
+    assert {names[number]: count for number, count in counts.cwd.items()} == {"/pond": 2}
+    assert {names.get(number): count for number, count in counts.tool.items()} == {
+        "Bash": 1,
+        None: 1,
+    }
+    assert counts.errors == 1
+
+
 def test_time_can_run_out(tmp_path: Path) -> None:
     """What a check cannot look at in time is left out, and that is said."""
     write(tmp_path, *(make_row("alpha", position=number) for number in range(10)))
@@ -251,6 +321,6 @@ def test_all_terms_are_gathered(tmp_path: Path) -> None:
         assert connection is not None
         rows = connection.execute("SELECT terms FROM vocabulary ORDER BY id").get
         found = b"".join(rows).decode().split()
-        beginnings = [find_beginning(connection, term) for term in terms]
+        beginnings = [Vocabulary(connection).find_beginning(term) for term in terms]
     assert found == terms
     assert beginnings == [{other for other in terms if other.startswith(term)} for term in terms]

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, compress, count, islice
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,7 @@ from recollect.locations.place_names import LINE_PREFIX, LISTS, name_place
 from recollect.records.envelope import Record
 from recollect.records.state import Summary
 from recollect.search import hit_grouping, query_tree
-from recollect.search.matching import Found, Matcher, list_kinds
+from recollect.search.matching import Found, Matcher
 from recollect.search.query_parser import correct_query, parse_query
 from recollect.search.query_plan import TextReader, to_match, to_near_match
 from recollect.search.ranking import estimate_density, score_session, score_text
@@ -114,18 +114,19 @@ def search(
     options: SearchOptions = SearchOptions(),
     *,
     index_complete: bool,
+    kept: text_queries.KeptTexts | None = None,
 ) -> SearchResult:
     """Search these transcripts in the index of a data directory, without updating it.
 
-    `index_complete` is the result of `index_texts`, and is passed on if there is an index. If it
-    is False, records of the last minute are searched in the files themselves. Raises `QueryError`
-    for an invalid query, and `DamagedIndex` if the index is damaged; it has then been deleted, and
-    `index_texts` rebuilds it.
+    A server passes what it has `kept` of the index since the last search. `index_complete` is the
+    result of `index_texts`, and is passed on if there is an index. If it is False, records of the
+    last minute are searched in the files themselves. Raises `QueryError` for an invalid query, and
+    `DamagedIndex` if the index is damaged; it has then been deleted, and `index_texts` rebuilds it.
     """
     query = parse_query(text, timezone=options.timezone)
     check_regexes(query)
     fresh = NO_FRESH_TEXTS if index_complete else read_fresh(directory, ANALYZER, transcripts)
-    with text_queries.open_text_queries(directory, ANALYZER.version) as found:
+    with text_queries.open_text_queries(directory, ANALYZER.version, kept) as found:
         queries = found or text_queries.open_no_texts(ANALYZER.tokenizer)
         is_complete = index_complete and (found is not None or not transcripts)
         if fresh.batches:
@@ -134,7 +135,9 @@ def search(
         title_lookup = hit_grouping.TitleLookup(
             directory, transcripts, is_late=lambda: time.monotonic() > limit
         )
-        run = _Search(queries, transcripts, options, title_lookup).run
+        # While texts are being indexed, sessions are still being listed too.
+        titled = queries.titled if is_complete else {}
+        run = _Search(queries, transcripts, options, title_lookup, titled).run
         digest = _find_secret(directory, text, queries)
         result = run(query, index_complete=is_complete, digest=digest)
     return _number_known_turns(result, directory)
@@ -184,16 +187,18 @@ class _Search:
         transcripts: Sequence[Transcript],
         options: SearchOptions,
         title_lookup: hit_grouping.TitleLookup,
+        titled: dict[int, int | None],
     ) -> None:
         self._queries = queries
         self._title_lookup = title_lookup
+        self._titled = titled
         self._options = options
         self._reader = TextReader(queries.files)
         self._now = int(time.time())
         self._deadline = time.monotonic() + SECONDS
         scope = _restrict_to(queries, transcripts)
         self._matcher = Matcher(
-            queries, self._reader, scope, self._deadline, with_values=options.facets
+            queries, self._reader, scope, self._deadline, with_traits=options.facets
         )
 
     def run(
@@ -235,7 +240,7 @@ class _Search:
 
     def _count(self, found: Found, groups: hit_grouping.SessionGroups) -> tuple[Facet, ...]:
         matches, queries = found.matches, self._queries
-        counts = queries.count_values(matches.values or ())
+        counts = queries.count_traits(matches.traits or ())
         months = hit_grouping.count_months(matches.handles, queries)
         return hit_grouping.make_facets(counts, groups.count_parts(), months, queries.names)
 
@@ -260,7 +265,7 @@ class _Search:
         scores = {
             handle: score_text(
                 text.part,
-                found.cover(handle),
+                found.shares.cover(handle),
                 estimate_density(text.length) if text.density is None else text.density,
                 self._now - text.second,
                 is_near=handle in near,
@@ -309,39 +314,32 @@ class _Search:
     def _give_titles(self, found: Found) -> Found:
         """Return the texts with those titles that are in another file moved to their session."""
         matches = found.matches
-        kinds = {place for place in set(matches.places) if (place >> 8) & 15 == TextKind.TITLE}
-        titles = [at for at, place in enumerate(matches.places) if place in kinds] if kinds else []
+        titles = {place for place in matches.sizes if place >> 8 & 15 == TextKind.TITLE}
         if not titles:
             return found
-        del titles[:-_MAX_TITLES]
-        texts = self._queries.describe([matches.handles[at] for at in titles], None)
-        places = list(matches.places)
-        for at in titles:
-            titled = self._find_titled(texts[matches.handles[at]])
-            file_id = self._file_ids.get(titled.path) if titled else None
-            if file_id is not None:
-                places[at] = text_matches.move_place(places[at], file_id)
-        if places == matches.places:
-            return found
-        moved = replace(matches, places=places)
-        return replace(
-            found,
-            matches=moved,
-            kinds=list_kinds(moved, found.shares),
-            names=self._matcher.name_sessions(moved),
-        )
+        at_titles = list(compress(count(), map(titles.__contains__, matches.places)))[-_MAX_TITLES:]
+        handles = [matches.handles[at] for at in at_titles]
+        self._find_titled([each for each in handles if each not in self._titled])
+        moved = {
+            at: file_id
+            for at, handle in zip(at_titles, handles, strict=True)
+            if (file_id := self._titled[handle]) not in (None, matches.places[at] >> 12)
+        }
+        return self._matcher.move_texts(found, moved) if moved else found
+
+    def _find_titled(self, handles: Sequence[int]) -> None:
+        """Note the files of the sessions that titles are of; None for that of its own file."""
+        for handle, text in self._queries.describe(handles, None).items():
+            record = self._reader.read_record(text.file_id, text.position, text.length)
+            self._titled[handle] = None
+            if isinstance(record, Summary):
+                title = list_searchable_texts(record)[text.number].text
+                titled = self._title_lookup.find(self._queries.files[text.file_id].path, title)
+                self._titled[handle] = self._file_ids.get(titled.path) if titled else None
 
     @cached_property
     def _file_ids(self) -> dict[str, int]:
         return {file.path: number for number, file in self._queries.files.items()}
-
-    def _find_titled(self, text: text_matches.FoundText) -> hit_grouping.TitledSession | None:
-        """Return the session with that title if it may be another one than that of the file."""
-        record = self._reader.read_record(text.file_id, text.position, text.length)
-        if not isinstance(record, Summary):
-            return None
-        path = self._queries.files[text.file_id].path
-        return self._title_lookup.find(path, list_searchable_texts(record)[text.number].text)
 
     def _make_hit(self, text: text_matches.FoundText, query: query_tree.Query) -> Hit | None:
         record = self._reader.read_record(text.file_id, text.position, text.length)

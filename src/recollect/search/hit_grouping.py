@@ -18,10 +18,9 @@ the project head and tail are read. Nothing is written.
 
 import operator
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -32,14 +31,28 @@ from recollect.search.matching import Found
 from recollect.search.query_plan import ROLES, TextReader
 from recollect.search.query_tree import FieldTerm, TextField
 from recollect.search.ranking import score_roughly, score_session
-from recollect.search.sought_words import SHARES, Session
+from recollect.search.sought_words import FILES, SHARE_SHIFT, WHOLE_SHARE, Session, TextShares
 from recollect.session.queue import find_joined, split_prompts
 from recollect.store.text_matches import FoundText, TextCounts, unpack_place
 from recollect.store.text_queries import TextQueries
 from recollect.sync import list_known
 
-_FILE: Final = SHARES << 12
-"""Kinds in one file."""
+
+class _RoughScores(dict[int, float]):
+    """The rough score of each kind of text, by its number without the file."""
+
+    def __init__(self, shares: TextShares) -> None:
+        self._shares = shares
+
+    def __missing__(self, kind: int) -> float:
+        place, share = unpack_place(kind & _OUTSIDE_FILE), self._shares.share_of_kind(kind)
+        score = score_roughly(place.part, share / WHOLE_SHARE, place.magnitude)
+        return self.setdefault(kind, score)
+
+
+_OUTSIDE_FILE: Final = (1 << 12) - 1
+_KIND: Final = -1 << SHARE_SHIFT | _OUTSIDE_FILE
+"""All of a kind but its file."""
 
 
 class SessionGroups:
@@ -47,17 +60,22 @@ class SessionGroups:
 
     def __init__(self, found: Found) -> None:
         self._found = found
+        self._sizes = found.sizes
+        self._scores = _RoughScores(found.shares)
         # Handles ascend, so that the last one of a kind is its newest.
         newest = dict(zip(found.kinds, found.matches.handles, strict=True))
+        files = defaultdict[int, list[int]](list)
+        for kind in self._sizes:
+            files[kind >> 12 & FILES].append(kind)
         self._members: dict[Session, list[int]] = {}
-        self._newest: dict[Session, int] = {}
-        self._sizes = Counter(found.kinds)
-        self.counts: Counter[Session] = Counter()
-        for kind, count in self._sizes.items():
-            name = found.names[kind // _FILE]
-            self._members.setdefault(name, []).append(kind)
-            self._newest[name] = max(newest[kind], self._newest.get(name, 0))
-            self.counts[name] += count
+        for file, kinds in files.items():
+            self._members.setdefault(found.names[file], []).extend(kinds)
+        self._newest = {
+            name: max(map(newest.__getitem__, kinds)) for name, kinds in self._members.items()
+        }
+        self.counts = {
+            name: sum(map(self._sizes.__getitem__, kinds)) for name, kinds in self._members.items()
+        }
 
     def order_by_time(self) -> list[Session]:
         """Return the sessions, the one with the newest text first."""
@@ -65,8 +83,9 @@ class SessionGroups:
 
     def order_roughly(self) -> list[Session]:
         """Return the sessions, the one whose best text seems to match best first."""
+        rough = self._scores
         scores = {
-            name: score_session(map(_score, kinds), self.cover(name))
+            name: score_session([rough[kind & _KIND] for kind in kinds], self.cover(name))
             for name, kinds in self._members.items()
         }
         return sorted(scores, key=lambda name: (-scores[name], -self._newest[name]))
@@ -75,7 +94,7 @@ class SessionGroups:
         """Return how many texts there are of each kind of part."""
         parts: Counter[int] = Counter()
         for kind, count in self._sizes.items():
-            parts[unpack_place(kind // SHARES).part] += count
+            parts[kind >> 8 & 15] += count
         return parts
 
     def cover(self, name: Session) -> float:
@@ -93,7 +112,7 @@ class SessionGroups:
             wanted |= dict.fromkeys(kinds, texts[name])
         for kind, handle in zip(self._found.kinds, self._found.matches.handles, strict=True):
             if kind in wanted:
-                wanted[kind].append((_score(kind), handle))
+                wanted[kind].append((self._score(kind), handle))
         order = operator.itemgetter(1) if recent else None
         return {
             name: [handle for _, handle in sorted(scored, key=order, reverse=True)[:most]]
@@ -103,23 +122,15 @@ class SessionGroups:
     def _choose_kinds(self, name: Session, most: int) -> list[int]:
         """Return the kinds that the `most` best texts of a session are of."""
         chosen: list[int] = []
-        for kind in sorted(self._members[name], key=_score, reverse=True):
+        for kind in sorted(self._members[name], key=self._score, reverse=True):
             if most <= 0:
                 break
             chosen.append(kind)
             most -= self._sizes[kind]
         return chosen
 
-
-def _score(kind: int) -> float:
-    return _score_in_any_file(kind % _FILE)
-
-
-@lru_cache(maxsize=1 << 14)
-def _score_in_any_file(kind: int) -> float:
-    place, share = divmod(kind, SHARES)
-    _, part, magnitude, _, _ = unpack_place(place)
-    return score_roughly(part, share / (SHARES - 1), magnitude)
+    def _score(self, kind: int) -> float:
+        return self._scores[kind & _KIND]
 
 
 MAX_VALUES: Final = 8

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from recollect.search import query_plan, sought_words
 from recollect.search.query_tree import And, FieldTerm, Node, Query, Word
 from recollect.search.ranking import INSIDE, WHOLE
+from recollect.search.sought_words import file_of
 from recollect.search.word_forms import expand, widen
 from recollect.store import LAST_SECOND
 from recollect.store.text_conditions import Condition, all_of, holds_secret
@@ -39,10 +40,12 @@ class Found(Struct, frozen=True, kw_only=True):
     matches: Matches
     kinds: list[int]
     """For each text one number for its place and how much of the query it contains."""
+    sizes: Counter[int]
+    """How many texts are of each kind."""
     names: Mapping[int, sought_words.Session]
     """The sessions of their files."""
-    shares: Mapping[int, int] | None
-    """How much of the query each text contains, by handle; None if every text has every word."""
+    shares: sought_words.TextShares = sought_words.TextShares()
+    """How much of the query each text contains."""
     missing: Mapping[sought_words.Session, tuple[str, ...]]
     """The words that a session does not have."""
     session_coverages: Mapping[sought_words.Session, float]
@@ -61,10 +64,6 @@ class Found(Struct, frozen=True, kw_only=True):
     """Words that are part of more words than were looked up."""
     is_exact: bool = True
 
-    def cover(self, handle: int) -> float:
-        """Return how much of the query a text contains."""
-        return 1.0 if self.shares is None else self.shares[handle] / (sought_words.SHARES - 1)
-
 
 class Matcher:
     """Finds texts on one snapshot of the index."""
@@ -76,13 +75,13 @@ class Matcher:
         scope: Condition,
         deadline: float,
         *,
-        with_values: bool = False,
+        with_traits: bool = False,
     ) -> None:
         self._queries = queries
         self._reader = reader
         self._scope = scope
         self._deadline = deadline
-        self._with_values = with_values
+        self._with_traits = with_traits
         self._is_cut = False
 
     def find(self, query: Query) -> Found:
@@ -106,24 +105,34 @@ class Matcher:
         """Return the texts of records that hold a secret, which no word of them shows."""
         condition = all_of([holds_secret(digest), self._scope])
         matches = self._queries.find_matches(
-            None, condition, deadline=self._deadline, with_values=self._with_values
+            None, condition, deadline=self._deadline, with_traits=self._with_traits
         )
         return self._make_found(matches, query)
 
-    def name_session(self, file_id: int) -> sought_words.Session:
+    def _name_session(self, file_id: int) -> sought_words.Session:
         """Return the session of a file."""
         file = self._queries.files[file_id]
         return file.session_id or file.path
 
-    def name_sessions(self, matches: Matches) -> dict[int, sought_words.Session]:
+    def _name_sessions(self, matches: Matches) -> dict[int, sought_words.Session]:
         """Return the session of each file with a match."""
-        return {file: self.name_session(file) for file in {at >> 12 for at in set(matches.places)}}
+        return {file: self._name_session(file) for file in matches.files}
+
+    def move_texts(self, found: Found, files: Mapping[int, int]) -> Found:
+        """Return the texts with some moved to other files, by their numbers in the list."""
+        kinds, sizes = list(found.kinds), found.sizes.copy()
+        for at, file_id in files.items():
+            sizes[kinds[at]] -= 1
+            kinds[at] = sought_words.move_kind(kinds[at], file_id)
+            sizes[kinds[at]] += 1
+        names = {file: self._name_session(file) for file in files.values()}
+        return replace(found, kinds=kinds, sizes=+sizes, names={**found.names, **names})
 
     def _make_found(self, matches: Matches, query: Query) -> Found:
         kept = self._drop_copies(matches)
         return Found(
-            matches=kept, kinds=list_kinds(kept, None), names=self.name_sessions(kept),
-            shares=None, missing={}, session_coverages={}, query=query, marked=query,
+            matches=kept, kinds=kept.places, sizes=kept.sizes, names=self._name_sessions(kept),
+            missing={}, session_coverages={}, query=query, marked=query,
             is_exact=not matches.is_cut,
         )  # fmt: skip
 
@@ -141,7 +150,7 @@ class Matcher:
             all_of([plan.condition, self._scope]),
             deadline=self._deadline,
             checks=builder.checks,
-            with_values=self._with_values,
+            with_traits=self._with_traits,
         )
         self._is_cut |= found.is_cut or not expanded.is_complete
         return found
@@ -152,10 +161,11 @@ class Matcher:
         if wider == query:
             return found
         matches = self._drop_copies(self._find(wider.root))
-        shares = dict.fromkeys(matches.handles, sought_words.share_of(INSIDE))
-        shares |= dict.fromkeys(found.matches.handles, sought_words.share_of(WHOLE))
+        whole = dict.fromkeys(found.matches.handles, sought_words.share_of(WHOLE))
+        shares = sought_words.TextShares(sought_words.share_of(INSIDE), whole)
+        kinds, sizes = shares.classify(matches)
         return Found(
-            matches=matches, kinds=list_kinds(matches, shares), names=self.name_sessions(matches),
+            matches=matches, kinds=kinds, sizes=sizes, names=self._name_sessions(matches),
             shares=shares, missing={}, session_coverages={}, query=wider, marked=wider,
             capped=capped, is_exact=not self._is_cut,
         )  # fmt: skip
@@ -170,7 +180,7 @@ class Matcher:
         if not sought.words and not sought.unknown:
             return None
         matches = self._drop_copies(sought.gather())
-        names = self.name_sessions(matches)
+        names = self._name_sessions(matches)
         shares = sought_words.cover_texts(sought.words)
         sessions = sought_words.cover_sessions(sought.words, names)
         listed = _keep_best({name: min(sum(has.values()), 1.0) for name, has in sessions.items()})
@@ -178,9 +188,11 @@ class Matcher:
             name: tuple(each.text for each in sought.words if each.text not in sessions[name])
             for name in listed
         }
+        kinds, sizes = shares.classify(matches)
         found = Found(
             matches=matches,
-            kinds=list_kinds(matches, shares),
+            kinds=kinds,
+            sizes=sizes,
             names=names,
             shares=shares,
             missing={name: left for name, left in missing.items() if left},
@@ -198,7 +210,7 @@ class Matcher:
     def _drop_copies(self, matches: Matches) -> Matches:
         """Return the matches without copies: of each text the original is kept."""
         if len(matches.handles) > _MAX_COMPARED:
-            marked = {place for place in set(matches.places) if place & 2}
+            marked = {place for place in matches.sizes if place & 2}
             return (
                 sought_words.keep(matches, [at not in marked for at in matches.places])
                 if marked
@@ -232,17 +244,6 @@ class Matcher:
         return place.is_copy, place.is_subagent, began, file.path, matches.handles[at]
 
 
-def list_kinds(matches: Matches, shares: Mapping[int, int] | None) -> list[int]:
-    """Return for each text one number for its place and how much of the query it contains."""
-    if shares is None:
-        return [place * sought_words.SHARES + sought_words.SHARES - 1 for place in matches.places]
-    covered = map(shares.__getitem__, matches.handles)
-    return [
-        place * sought_words.SHARES + share
-        for place, share in zip(matches.places, covered, strict=True)
-    ]
-
-
 def _join(node: Node, others: Sequence[Node]) -> Node:
     return And((node, *others)) if others else node
 
@@ -257,22 +258,21 @@ def _keep_best(
 
 def _keep_best_texts(found: Found) -> Found:
     """Return the texts of listed sessions that have at least a share of what their best one has."""
-    listed, shares = found.session_coverages, set((found.shares or {0: 0}).values())
+    listed, share_of_kind = found.session_coverages, found.shares.share_of_kind
+    shares = {kind >> sought_words.SHARE_SHIFT or found.shares.usual for kind in found.sizes} or {0}
     if min(shares) >= _MIN_SHARE * max(shares) and listed.keys() >= set(found.names.values()):
         return found
+    kinds = [(kind, share_of_kind(kind), found.names[file_of(kind)]) for kind in found.sizes]
     best: dict[sought_words.Session, int] = {}
-    for kind in set(found.kinds):
-        name = found.names[kind // sought_words.SHARES >> 12]
-        best[name] = max(kind % sought_words.SHARES, best.get(name, 0))
+    for _, share, name in kinds:
+        best[name] = max(share, best.get(name, 0))
     left_out = {
-        kind
-        for kind in set(found.kinds)
-        if (name := found.names[kind // sought_words.SHARES >> 12]) not in listed
-        or kind % sought_words.SHARES < _MIN_SHARE * best[name]
+        kind for kind, share, name in kinds if name not in listed or share < _MIN_SHARE * best[name]
     }
     is_kept = [kind not in left_out for kind in found.kinds]
     return replace(
         found,
         matches=sought_words.keep(found.matches, is_kept),
         kinds=list(compress(found.kinds, is_kept)),
+        sizes=Counter({kind: size for kind, size in found.sizes.items() if kind not in left_out}),
     )

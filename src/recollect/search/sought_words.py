@@ -3,9 +3,11 @@
 What is found is counted in columns and sets, because a word may be in a hundred thousand texts.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import compress
+from itertools import compress, count, repeat
+from operator import or_
 from typing import Final
 
 from msgspec import Struct
@@ -24,8 +26,17 @@ ENOUGH: Final = 20
 _MAX_COMMON: Final = 5_000
 """Texts with a word beyond which it says little: it is taken to be in every session."""
 
-SHARES: Final = 1 << 16
-"""How finely the share of a query in a text is measured; one more than the whole."""
+WHOLE_SHARE: Final = (1 << 16) - 1
+"""The whole query; smaller shares of it are measured in as many steps."""
+
+SHARE_SHIFT: Final = 44
+"""Above every place of a text."""
+
+_MAX_PLACED: Final = 1_000
+"""Texts whose numbers are changed one by one."""
+
+FILES: Final = (1 << SHARE_SHIFT - 12) - 1
+"""The bits of a kind that are the number of its file, above twelve others."""
 
 Session = str
 """Identifies a session: its id, or the path of a file without one."""
@@ -75,19 +86,19 @@ class SoughtWords:
         word itself. Returns whether the word occurs anywhere, in one of these ways.
         """
         match = to_match(word)
-        count = self._queries.count_matches(match) if match else 0
-        if count > _MAX_COMMON:
+        matching = self._queries.count_matches(match) if match else 0
+        if matching > _MAX_COMMON:
             return True
         term = _find_single_term(word)
         forms = tuple(map(Word, find_forms(term, self._queries))) if term else ()
-        levels = [*self._look_up(word, WHOLE)] if count else []
+        levels = [*self._look_up(word, WHOLE)] if matching else []
         levels += self._look_up_any(forms, FORM)
         if sum(len(found.handles) for _, found in levels) < (1 if is_piece else ENOUGH):
             wider = widen_word(word, self._queries)
             self.capped += [] if wider.is_complete else [word.text]
             if wider.node != word:
                 levels += self._look_up(Or((wider.node, *forms)), INSIDE, Inside(word.text))
-        if not levels and term and not count:
+        if not levels and term and not matching:
             corrections = find_corrections(term, self._queries)
             levels += self._look_up_any(tuple(map(Word, corrections[:1])), CORRECTED)
             if corrections:
@@ -96,7 +107,7 @@ class SoughtWords:
             found = max(len(found.handles) for _, found in levels)
             rarity = weigh_rarity(found, self._queries.text_count)
             self.words.append(SoughtWord(word.text, rarity, levels))
-        return bool(levels or count)
+        return bool(levels or matching)
 
     def gather(self) -> Matches:
         """Return all texts that have any of the words."""
@@ -133,17 +144,17 @@ def _unite(first: Matches, second: Matches) -> Matches:
     """Return the texts of both, the oldest first."""
     if not first.handles:
         return second
-    known = set(first.handles)
-    is_new = [handle not in known for handle in second.handles]
-    if not any(is_new):
+    is_known = set(first.handles).__contains__
+    added = keep(second, [not each for each in map(is_known, second.handles)])
+    if not added.handles:
         return first
-    added = keep(second, is_new)
     handles = first.handles + added.handles
+    # Both are in order, which makes sorting a merge.
     order = sorted(range(len(handles)), key=handles.__getitem__)
     return Matches(
-        [handles[at] for at in order],
+        list(map(handles.__getitem__, order)),
         _reorder(first.places, added.places, order) or [],
-        _reorder(first.values, added.values, order),
+        _reorder(first.traits, added.traits, order),
     )
 
 
@@ -157,30 +168,103 @@ def _reorder(
 
 def keep(matches: Matches, is_kept: Sequence[int]) -> Matches:
     """Return the matches for which `is_kept` is true."""
-    values = None if matches.values is None else list(compress(matches.values, is_kept))
+    traits = None if matches.traits is None else list(compress(matches.traits, is_kept))
     handles, places = (
         list(compress(column, is_kept)) for column in (matches.handles, matches.places)
     )
-    return Matches(handles, places, values, matches.is_cut)
+    return Matches(handles, places, traits, matches.is_cut)
 
 
-def cover_texts(words: Sequence[SoughtWord]) -> dict[int, int]:
-    """Return how much of the query each text contains, by handle."""
+class TextShares(Struct, frozen=True):
+    """How much of a query each text contains, by handle: `usual`, except for some."""
+
+    usual: int = WHOLE_SHARE
+    others: Mapping[int, int] = {}
+
+    def classify(self, matches: Matches) -> tuple[list[int], Counter[int]]:
+        """Return the kind of each text, and how many there are of each kind.
+
+        A kind is one number for the place of a text and how much of the query it contains. It is
+        the place alone if that is as much as usual: often all texts do, and are many.
+        """
+        others = self.others
+        if not others:
+            return matches.places, matches.sizes
+        if len(others) > _MAX_PLACED:
+            shifted = {handle: share << SHARE_SHIFT for handle, share in others.items()}
+            kinds = list(map(or_, matches.places, map(shifted.get, matches.handles, repeat(0))))
+            return kinds, Counter(kinds)
+        kinds, sizes = list(matches.places), matches.sizes.copy()
+        for at in compress(count(), map(others.__contains__, matches.handles)):
+            sizes[kinds[at]] -= 1
+            kinds[at] |= others[matches.handles[at]] << SHARE_SHIFT
+            sizes[kinds[at]] += 1
+        return kinds, +sizes
+
+    def share_of_kind(self, kind: int) -> int:
+        """Return how much of the query texts of a kind contain."""
+        return kind >> SHARE_SHIFT or self.usual
+
+    def cover(self, handle: int) -> float:
+        """Return how much of the query a text contains, from 0 to 1."""
+        return self.others.get(handle, self.usual) / WHOLE_SHARE
+
+
+def file_of(kind: int) -> int:
+    """Return the number of the file that texts of a kind are in."""
+    return kind >> 12 & FILES
+
+
+def move_kind(kind: int, file_id: int) -> int:
+    """Return the kind of the same text in another file."""
+    return kind & ~(FILES << 12) | file_id << 12
+
+
+def cover_texts(words: Sequence[SoughtWord]) -> TextShares:
+    """Return how much of the query each text contains."""
     total = sum(word.rarity for word in words)
+    largest = max(
+        ((word, level) for word in words for level in word.levels),
+        key=lambda each: len(each[1][1].handles),
+        default=None,
+    )
+    if largest is None:
+        return TextShares()
+    # What has only this word, and in this way, has the usual share and needs no look.
+    word, (quality, matches) = largest
+    usual, with_usual = share_of(quality * word.rarity / total), set(matches.handles)
+    own = _cover(word, total, without=matches)
+    own = {
+        handle: max(share, usual if handle in with_usual else 0) for handle, share in own.items()
+    }
     shares: dict[int, int] = {}
-    for word in words:
-        found: dict[int, int] = {}
-        for quality, matches in reversed(word.levels):
+    for other in words:
+        if other is not word:
+            _add_shares(shares, _cover(other, total))
+    for handle in shares.keys() & with_usual - own.keys():
+        shares[handle] += usual
+    _add_shares(shares, own)
+    return TextShares(usual, shares)
+
+
+def _cover(word: SoughtWord, total: float, without: Matches | None = None) -> dict[int, int]:
+    """Return how much of the query the texts with a word contain of it, but for one level."""
+    found: dict[int, int] = {}
+    for quality, matches in reversed(word.levels):
+        if matches is not without:
             found |= dict.fromkeys(matches.handles, share_of(quality * word.rarity / total))
-        for handle in shares.keys() & found.keys():
-            found[handle] += shares[handle]
-        shares |= found
-    return shares
+    return found
+
+
+def _add_shares(shares: dict[int, int], found: dict[int, int]) -> None:
+    for handle in shares.keys() & found.keys():
+        found[handle] += shares[handle]
+    shares |= found
 
 
 def share_of(coverage: float) -> int:
     """Return how much of a query a text contains, in steps."""
-    return int(coverage * (SHARES - 1))
+    return int(coverage * WHOLE_SHARE)
 
 
 def cover_sessions(
@@ -191,7 +275,7 @@ def cover_sessions(
     sessions: dict[Session, dict[str, float]] = {}
     for word in words:
         for quality, matches in reversed(word.levels):
-            for file in names.keys() & {place >> 12 for place in set(matches.places)}:
+            for file in names.keys() & matches.files:
                 has = sessions.setdefault(names[file], {})
                 has[word.text] = max(quality * word.rarity / total, has.get(word.text, 0.0))
     return sessions

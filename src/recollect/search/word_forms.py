@@ -54,8 +54,11 @@ def find_corrections(term: str, queries: TextQueries) -> list[str]:
         return []
     limit = 2 if len(term) >= _TWO_EDITS else 1
     pieces = _split_evenly(term, limit + 1)
-    near = {each for piece in pieces for each in queries.find_terms(piece, _MAX_COMPARED)}
-    compared = (each for each in near if abs(len(each) - len(term)) <= limit)
+    lengths = range(len(term) - limit, len(term) + limit + 1)
+    near = {each for piece in pieces for each in queries.find_terms(piece, _MAX_COMPARED, lengths)}
+    letters = set(term)
+    # An edit adds a letter at most and drops one at most.
+    compared = [each for each in near if len(letters.symmetric_difference(each)) <= 2 * limit]
     found = [(count_edits(term, each), each) for each in compared if _CORRECTABLE.fullmatch(each)]
     return _order([pair for pair in found if pair[0] <= limit], queries)
 

@@ -34,9 +34,47 @@ _WORD: Final = re.compile(rb"[^ ]+")
 T = TypeVar("T")
 
 
+class KeptConnection:
+    """A connection for reading that a server uses again: a new one reads and checks all pages anew.
+
+    One search at a time has it, and others open their own. It is given up when the index has been
+    replaced.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[int | None, apsw.Connection]] = []
+
+    def take(self, path: Path, terms: str) -> apsw.Connection | None:
+        """The connection; None if there is none to this index, or another search has it."""
+        try:
+            inode, connection = self._kept.pop()
+        except IndexError:
+            return None
+        if inode == _find_inode(path) and _is_sound_for(connection, terms):
+            return connection
+        connection.close()
+        return None
+
+    def keep(self, inode: int | None, connection: apsw.Connection) -> None:
+        """Keep a connection to the file `inode` for the next search, unless there is one."""
+        if self._kept:
+            connection.close()
+        else:
+            self._kept.append((inode, connection))
+
+    def close(self) -> None:
+        """Close the connection."""
+        while self._kept:
+            self._kept.pop()[1].close()
+
+
 @contextmanager
 def read_texts(
-    directory: Path, terms: str, *, deletes_damaged: bool = True
+    directory: Path,
+    terms: str,
+    *,
+    deletes_damaged: bool = True,
+    kept: KeptConnection | None = None,
 ) -> Iterator[apsw.Connection | None]:
     """The full-text index in a data directory, for reading; None unless it has these terms.
 
@@ -47,11 +85,17 @@ def read_texts(
     identity = None
     try:
         with ExitStack() as stack, schema.translate_errors(path, REMEDY):
-            connection = _open_if_made_for(path, terms)
+            # Before it is opened: that of an index that replaces it would be taken for its own.
+            inode = _find_inode(path)
+            connection = kept.take(path, terms) if kept else None
+            connection = connection or _open_if_made_for(path, terms)
             if connection is not None:
                 stack.callback(connection.close)
                 identity = read_identity(connection)
             yield connection
+            if connection is not None and kept is not None:
+                stack.pop_all()
+                kept.keep(inode, connection)
     except schema.DamagedIndex:
         if deletes_damaged:
             _delete_damaged(path, terms, identity)

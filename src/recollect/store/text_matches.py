@@ -3,6 +3,7 @@ is known of them.
 """
 
 from collections import Counter
+from functools import cached_property
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -27,12 +28,7 @@ def unpack_place(place: int) -> TextPlace:
     return TextPlace(place >> 12, (place >> 8) & 15, magnitude, is_copy, is_subagent)
 
 
-def move_place(place: int, file_id: int) -> int:
-    """The number of the same place in another file."""
-    return (file_id << 12) | (place & 0xFFF)
-
-
-class Matches(Struct, frozen=True):
+class Matches(Struct, frozen=True, dict=True):
     """All texts that fulfil a condition, one list a column, the oldest first.
 
     A handle names a text, and a place is a number to be unpacked.
@@ -40,14 +36,26 @@ class Matches(Struct, frozen=True):
 
     handles: list[int]
     places: list[int]
-    values: list[int] | None = None
-    """What facets count, packed into one number; None unless asked for."""
+    traits: list[int] | None = None
+    """The numbers of what facets count; None unless asked for."""
     is_cut: bool = False
     """Whether time ran out before all were found."""
 
+    @cached_property
+    def sizes(self) -> Counter[int]:
+        """How many texts have each place."""
+        return Counter(self.places)
+
+    @cached_property
+    def files(self) -> set[int]:
+        """The numbers of the files that they are in."""
+        # Distinct places are found in half the time that counting them takes.
+        distinct = self.sizes if "sizes" in self.__dict__ else set(self.places)
+        return {place >> 12 for place in distinct}
+
 
 class TextCounts(Struct, frozen=True):
-    """How many texts have each value; `cwd`, `tool` and `model` are numbers of names, or 0."""
+    """How many texts have each value, if any; by the number of a name, or 0."""
 
     cwd: Counter[int]
     tool: Counter[int]

@@ -8,7 +8,7 @@ fetched for those that are worth it.
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
@@ -20,17 +20,12 @@ import msgspec
 
 from recollect.documents.kinds import TextKind
 from recollect.store.catalog import Names
+from recollect.store.database import snapshot
 from recollect.store.text_conditions import Check, Condition, has_part
-from recollect.store.text_database import open_in_memory, read_texts
+from recollect.store.text_database import KeptConnection, open_in_memory, read_texts
 from recollect.store.text_matches import FoundText, Matches, TextCounts
 from recollect.store.text_rows import SLOTS, IndexedFile, TextBatch, TextWriter
-from recollect.store.vocabulary import (
-    find_beginning,
-    find_ending,
-    find_stem,
-    find_terms,
-    is_gathered,
-)
+from recollect.store.vocabulary import Vocabulary, find_stem
 
 # As `os.fsdecode` does it, which looks them up for each of thousands of paths.
 _PATHS: Final = (sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
@@ -42,28 +37,22 @@ _COLUMNS: Final = (
 )
 _LIST: Final = ", ".join(f"texts.{name}" for name in _COLUMNS)
 _IS_SAID: Final = f"""(
-texts.part <> {int(TextKind.QUEUED)} OR NOT EXISTS (
-    SELECT 1 FROM texts AS prompt
-    WHERE prompt.call = texts.call AND prompt.file_id = texts.file_id AND prompt.part <> texts.part
+places.place & {15 << 8} <> {TextKind.QUEUED << 8} OR NOT EXISTS (
+    SELECT 1 FROM texts AS queued JOIN texts AS prompt
+    ON prompt.call = queued.call AND prompt.file_id = queued.file_id AND prompt.part <> queued.part
+    WHERE queued.id = places.id
 ))"""
 """Not a line of the queue whose prompt is found by itself."""
 
 _BY_WORDS: Final = (
-    "FROM words CROSS JOIN texts ON texts.id = words.rowid "
+    "FROM words CROSS JOIN places ON places.id = words.rowid {texts} "
     f"WHERE words MATCH ? AND {_IS_SAID} AND {{condition}}"
 )
-_BY_FIELDS: Final = f"FROM texts WHERE {_IS_SAID} AND {{condition}}"
-_PLACE: Final = (
-    "(texts.file_id << 12) | (texts.part << 8) | "
-    "(CAST(log2(texts.length + 1) / 2 AS INTEGER) << 2) | (texts.is_copy << 1) | texts.is_subagent"
+_TEXTS: Final = "CROSS JOIN texts ON texts.id = places.id"
+_BY_FIELDS: Final = (
+    f"FROM texts CROSS JOIN places ON places.id = texts.id WHERE {_IS_SAID} AND {{condition}}"
 )
-_HANDLE: Final = "texts.id * {tables} + {number}"
-_VALUES: Final = (
-    "((ifnull(texts.cwd, 0) * {base} + ifnull(texts.tool, 0)) * {base} + ifnull(texts.model, 0)) "
-    "* 2 + texts.is_error"
-)
-_MAX_NAMES: Final = 1 << 20
-"""Names of which three fit into a number, as facets need them."""
+_HANDLE: Final = "places.id * {tables} + {number}"
 
 _DESCRIBE: Final = (
     f"SELECT {_LIST}, density(words) FROM words CROSS JOIN texts ON texts.id = words.rowid "
@@ -94,17 +83,16 @@ _DECODER: Final = msgspec.json.Decoder(list[int])
 class TextQueries:
     """The full-text index as search sees it, with what is not in it yet beside it."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._tables = [_Tables(connection)]
+    def __init__(self, tables: "_Tables") -> None:
+        self._tables = [tables]
 
     def add(
         self, batches: Sequence[TextBatch], files: Sequence[IndexedFile], tokenizer: str
     ) -> None:
         """Search these texts too, without putting them into the index; before asking anything."""
+        # Numbers mean the same in both: the index is read in one transaction.
         known, added = self._tables[0].connection, open_in_memory(tokenizer)
-        # Numbers mean the same in both as long as the index looks the same from now on.
-        known.execute("BEGIN")
-        for table in ("files", "names"):
+        for table in ("files", "names", "traits"):
             rows = known.execute(f"SELECT * FROM {table}").fetchall()
             if rows:
                 marks = ", ".join("?" * len(rows[0]))
@@ -112,45 +100,46 @@ class TextQueries:
         TextWriter(added).write(batches, files)
         self._tables.append(_Tables(added))
 
-    @cached_property
+    @property
     def files(self) -> dict[int, IndexedFile]:
         """Every file by its number."""
-        rows = self._tables[-1].connection.execute(
-            "SELECT id, path, project, session_id, began FROM files"
-        )
-        return {row[0]: IndexedFile(row[1].decode(*_PATHS), *row[2:]) for row in rows}
+        return self._tables[-1].files
 
-    @cached_property
+    @property
     def names(self) -> dict[int, str]:
         """Every name by its number."""
-        return Names(self._tables[-1].connection).numbers.texts
+        return self._tables[-1].names
 
-    def find_terms(self, part: str, most: int) -> list[str]:
-        """Terms with `part` inside them, the shortest first."""
-        found = {
-            term for tables in self._tables for term in find_terms(tables.connection, part, most)
-        }
-        return sorted(found, key=lambda term: (len(term), term))[:most]
+    def find_terms(self, part: str, most: int, lengths: Container[int] | None = None) -> list[str]:
+        """Terms with `part` inside them, the shortest first; with `lengths`, only those."""
+        found = [each.vocabulary.find_terms(part, most, lengths) for each in self._tables]
+        return _merge_terms(found)[:most]
 
     def find_ending(self, ending: str, most: int) -> list[str]:
         """Terms of two characters or more that end with a text, the shortest first."""
-        found = {
-            term for tables in self._tables for term in find_ending(tables.connection, ending, most)
-        }
-        return sorted(found, key=lambda term: (len(term), term))[:most]
+        found = [each.vocabulary.find_ending(ending, most) for each in self._tables]
+        return _merge_terms(found)[:most]
 
     def find_beginning(self, beginning: str) -> set[str]:
         """All terms of two characters or more that begin with a text."""
-        return set().union(*(find_beginning(each.connection, beginning) for each in self._tables))
+        return set().union(*(each.vocabulary.find_beginning(beginning) for each in self._tables))
 
     def find_stem(self, term: str) -> str:
         """The stem of an English word."""
         return find_stem(term)
 
-    @cached_property
+    @property
+    def titled(self) -> dict[int, int | None]:
+        """The files of the sessions that titles are of, by handle; a search adds what it finds.
+
+        Later searches have it as long as the index does not change.
+        """
+        return self._tables[0].titled
+
+    @property
     def knows_all_terms(self) -> bool:
         """Whether all terms there are can be found: yes, unless a long run was cut off."""
-        return all(is_gathered(tables.connection) for tables in self._tables)
+        return all(tables.vocabulary.is_complete for tables in self._tables)
 
     def has_secret(self, digest: bytes) -> bool:
         """Whether a record holds the secret with this keyed hash."""
@@ -163,11 +152,10 @@ class TextQueries:
         rows = (row for each in self._tables for row in each.connection.execute(query, (file_id,)))
         return sorted((FoundText(*row) for row in rows), key=lambda text: text.position)
 
-    @cached_property
+    @property
     def text_count(self) -> int:
         """How many texts there are."""
-        counts = (each.connection.execute("SELECT count(*) FROM texts") for each in self._tables)
-        return sum(each.get for each in counts)
+        return sum(tables.text_count for tables in self._tables)
 
     def count_matches(self, match: str) -> int:
         """How many texts fulfil an expression."""
@@ -181,19 +169,20 @@ class TextQueries:
         *,
         deadline: float,
         checks: Sequence[Check] = (),
-        with_values: bool = False,
+        with_traits: bool = False,
     ) -> Matches:
         """All texts that fulfil a condition, or the newest found until the clock says `deadline`.
 
         The clock is `time.monotonic`.
         """
         sql = condition.sql.format(id="words.rowid" if match else "texts.id")
-        source = (_BY_WORDS if match else _BY_FIELDS).format(condition=sql)
+        texts = _TEXTS if "texts." in sql else ""
+        source = (_BY_WORDS if match else _BY_FIELDS).format(condition=sql, texts=texts)
         order = f"ORDER BY {'words.rowid' if match else 'texts.id'} DESC"
         values = (*([match] if match else []), *condition.values)
-        columns = {"handles": _HANDLE, "places": _PLACE}
-        if with_values and self._name_base <= _MAX_NAMES:
-            columns["values"] = _VALUES
+        columns = {"handles": _HANDLE, "places": "places.place"}
+        if with_traits:
+            columns["traits"] = "places.traits"
         found = [
             tables.find_matches(
                 self._fill(columns, number), source, order, values, checks, deadline
@@ -233,19 +222,18 @@ class TextQueries:
             found |= {each * len(self._tables) + number: text for each, text in described.items()}
         return found
 
-    def count_values(self, values: Iterable[int]) -> TextCounts:
-        """How many texts have each value; `values` is the column of matches."""
+    def count_traits(self, traits: Iterable[int]) -> TextCounts:
+        """How many texts have each value; `traits` is the column of matches."""
         cwd, tool, model = Counter[int](), Counter[int](), Counter[int]()
         errors = 0
-        for value, count in Counter(values).items():
-            names, is_error = divmod(value, 2)
-            rest, model_name = divmod(names, self._name_base)
-            cwd_name, tool_name = divmod(rest, self._name_base)
+        counts = Counter(traits)
+        for number, cwd_name, tool_name, model_name, is_error in self._tables[-1].traits:
+            count = counts[number]
             cwd[cwd_name] += count
             tool[tool_name] += count
             model[model_name] += count
             errors += count * is_error
-        return TextCounts(cwd, tool, model, errors)
+        return TextCounts(+cwd, +tool, +model, errors)
 
     def find_second(self, handle: int) -> int:
         """When a text was written, in seconds since 1970."""
@@ -254,10 +242,6 @@ class TextQueries:
     def find_handle(self, second: int) -> int:
         """The lowest handle that a text of this second may have."""
         return second * SLOTS * len(self._tables)
-
-    @cached_property
-    def _name_base(self) -> int:
-        return max(self.names, default=0) + 1
 
     def _split(self, handles: Iterable[int]) -> list[list[int]]:
         """The numbers of texts in each of the tables."""
@@ -268,27 +252,62 @@ class TextQueries:
 
     def _fill(self, columns: Mapping[str, str], number: int) -> dict[str, str]:
         """The expressions of columns for one of the tables."""
-        filled = {"tables": len(self._tables), "number": number, "base": self._name_base}
+        filled = {"tables": len(self._tables), "number": number}
         return {name: sql.format(**filled) for name, sql in columns.items()}
 
 
+def _merge_terms(found: Sequence[list[str]]) -> list[str]:
+    if len(found) == 1:
+        return found[0]
+    return sorted(set(chain.from_iterable(found)), key=lambda term: (len(term), term))
+
+
 def _concatenate(found: Sequence[Matches]) -> Matches:
-    values = [each.values for each in found if each.values is not None]
+    traits = [each.traits for each in found if each.traits is not None]
     return Matches(
         handles=list(chain.from_iterable(each.handles for each in found)),
         places=list(chain.from_iterable(each.places for each in found)),
-        values=list(chain.from_iterable(values)) if len(values) == len(found) else None,
+        traits=list(chain.from_iterable(traits)) if len(traits) == len(found) else None,
         is_cut=any(each.is_cut for each in found),
     )
 
 
 class _Tables:
-    """Texts in one database."""
+    """Texts in one database that does not change meanwhile."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
+        self.titled: dict[int, int | None] = {}
         self._average_length = 0.0
         connection.register_fts5_function("density", self._measure_density)
+
+    @cached_property
+    def files(self) -> dict[int, IndexedFile]:
+        """Every file by its number."""
+        rows = self.connection.execute("SELECT id, path, project, session_id, began FROM files")
+        return {row[0]: IndexedFile(row[1].decode(*_PATHS), *row[2:]) for row in rows}
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Every name by its number."""
+        return Names(self.connection).numbers.texts
+
+    @cached_property
+    def traits(self) -> list[tuple[int, int, int, int, int]]:
+        """Every combination of traits: its number, and what facets count."""
+        query = "SELECT id, cwd, tool, model, is_error FROM traits"
+        rows: Any = self.connection.execute(query).fetchall()
+        return list(rows)
+
+    @cached_property
+    def text_count(self) -> int:
+        """How many texts there are."""
+        return int(self.connection.execute("SELECT count(*) FROM places").get)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """All terms."""
+        return Vocabulary(self.connection)
 
     def find_matches(
         self,
@@ -357,24 +376,58 @@ class _Tables:
         return count / (count + 0.3 + 0.9 * api.column_size(0) / self._average_length)
 
 
+class KeptTexts:
+    """What a server keeps of the full-text index between two searches.
+
+    That is a connection with the pages that it has read, and what was read of the index as long as
+    nobody changes it.
+    """
+
+    def __init__(self) -> None:
+        self.connection = KeptConnection()
+        self._read: tuple[int, _Tables] | None = None
+
+    def find_tables(self, connection: apsw.Connection) -> _Tables:
+        """The tables of a connection, in a transaction, with what is known of them already."""
+        # Told apart by connection: each has a count of its own of the changes made by others.
+        version = connection.execute("PRAGMA data_version").get
+        match self._read:
+            case known, tables if known == version and tables.connection is connection:
+                return tables
+        tables = _Tables(connection)
+        self._read = version, tables
+        return tables
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._read = None
+        self.connection.close()
+
+
 @contextmanager
-def open_text_queries(directory: Path, version: str) -> Iterator[TextQueries | None]:
+def open_text_queries(
+    directory: Path, version: str, kept: KeptTexts | None = None
+) -> Iterator[TextQueries | None]:
     """The full-text index in a data directory; None unless there is one with these terms.
 
     Raises `DamagedIndex` if it proves to be damaged, which has been deleted by then.
     """
-    with read_texts(directory, version) as connection:
-        yield None if connection is None else TextQueries(connection)
+    with read_texts(directory, version, kept=kept.connection if kept else None) as connection:
+        if connection is None:
+            yield None
+            return
+        with snapshot(connection):
+            yield TextQueries(kept.find_tables(connection) if kept else _Tables(connection))
 
 
 def open_no_texts(tokenizer: str) -> TextQueries:
     """An index without a text, to add some to."""
-    return TextQueries(open_in_memory(tokenizer))
+    return TextQueries(_Tables(open_in_memory(tokenizer)))
 
 
 def _make_matches(names: Iterable[str], columns: Iterable[list[int]], is_cut: bool) -> Matches:
     found = dict(zip(names, columns, strict=True))
-    return Matches(found["handles"], found["places"], found.get("values"), is_cut)
+    return Matches(found["handles"], found["places"], found.get("traits"), is_cut)
 
 
 def _is_over(deadline: float) -> bool:

@@ -7,11 +7,12 @@ after a little. A term that no text holds any more does no harm: searching for i
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import cache, partial
-from typing import Final, NamedTuple
+from functools import cache, cached_property, partial
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 import apsw
 
@@ -83,27 +84,56 @@ def is_gathered(connection: apsw.Connection) -> bool:
     return read_meta(connection, _STALE_KEY) != "stale"
 
 
-def find_terms(connection: apsw.Connection, part: str, most: int) -> list[str]:
-    """Terms with `part` inside them, the shortest first, `most` at most."""
-    found = {
-        line
-        for (terms,) in connection.execute("SELECT terms FROM vocabulary")
-        for line in _find_lines(_check_end(terms), part.encode())
-    }
-    return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
+class Vocabulary:
+    """The list of terms as it is now; what was read of it is kept."""
 
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._read_rows: dict[int, bytes] = {}
 
-def find_ending(connection: apsw.Connection, ending: str, most: int) -> list[str]:
-    """Terms that end with a text, the shortest first, `most` at most."""
-    # Every term is followed by a line end, which no term contains.
-    return find_terms(connection, f"{ending}\n", most)
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether every term of the index can be found here."""
+        return is_gathered(self._connection)
 
+    def find_terms(self, part: str, most: int, lengths: Container[int] | None = None) -> list[str]:
+        """Terms with `part` inside them, the shortest first, `most` at most.
 
-def find_beginning(connection: apsw.Connection, beginning: str) -> set[str]:
-    """All terms that begin with a text."""
-    query = "SELECT terms FROM vocabulary WHERE start <= ?1 AND ?1 < stop"
-    rows = connection.execute(query, (beginning,))
-    return {term for (terms,) in rows for term in _cut_beginning(_check_end(terms), beginning)}
+        With `lengths`, only those of as many bytes.
+        """
+        sought = part.encode()
+        found = {line for terms in self._pieces for line in _iter_lines(terms, sought, lengths)}
+        return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
+
+    def find_ending(self, ending: str, most: int) -> list[str]:
+        """Terms that end with a text, the shortest first; of more than `most`, any."""
+        # Every term is followed by a line end, which no term contains.
+        sought = f"{ending}\n".encode()
+        if sum(terms.count(sought) for terms in self._pieces) <= most:
+            return self.find_terms(f"{ending}\n", most)
+        lines = (line for terms in self._pieces for line in _iter_lines(terms, sought, None))
+        return [line.decode() for line in islice(lines, most)]
+
+    def find_beginning(self, beginning: str) -> set[str]:
+        """All terms that begin with a text."""
+        query = "SELECT id FROM vocabulary WHERE start <= ?1 AND ?1 < stop"
+        rows: Any = self._connection.execute(query, (beginning,)).fetchall()
+        return {term for (row,) in rows for term in _cut_beginning(self._read(row), beginning)}
+
+    @property
+    def _pieces(self) -> list[bytes]:
+        return [self._read(row) for row in self._rows]
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        return [row for (row,) in self._connection.execute("SELECT id FROM vocabulary")]
+
+    def _read(self, row: int) -> bytes:
+        terms = self._read_rows.get(row)
+        if terms is None:
+            query = "SELECT terms FROM vocabulary WHERE id = ?"
+            terms = self._read_rows[row] = _check_end(self._connection.execute(query, (row,)).get)
+        return terms
 
 
 def find_stem(term: str) -> str:
@@ -141,14 +171,14 @@ def _cut_beginning(terms: bytes, beginning: str) -> list[str]:
     return terms[start : terms.find(b"\n", last + 1)].decode().split("\n")
 
 
-def _find_lines(terms: bytes, part: bytes) -> set[bytes]:
-    found: set[bytes] = set()
-    at = terms.find(part)
+def _iter_lines(terms: bytes, part: bytes, lengths: Container[int] | None) -> Iterator[bytes]:
+    find, find_back = terms.find, terms.rfind
+    at = find(part)
     while at >= 0:
-        end = terms.find(b"\n", at)
-        found.add(terms[terms.rfind(b"\n", 0, at) + 1 : end])
-        at = terms.find(part, end)
-    return found
+        start, end = find_back(b"\n", 0, at) + 1, find(b"\n", at)
+        if lengths is None or end - start in lengths:
+            yield terms[start:end]
+        at = find(part, end)
 
 
 def _read_piece(filename: str, start: str, stop: str) -> _Piece:

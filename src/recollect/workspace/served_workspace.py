@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from recollect.search.engine import SearchOptions, SearchResult
     from recollect.session.session import Session
     from recollect.session.turns import Turn
+    from recollect.store.text_queries import KeptTexts
     from recollect.usage.ledger_access import LedgerCache, UsageLedger
     from recollect.usage.reports import UsageReport
     from recollect.workspace.searching import SearchAnswer
@@ -94,6 +95,7 @@ class ServedWorkspace(workspace.Workspace):
         self._ahead.shutdown(wait=False, cancel_futures=True)
         self._outlining.shutdown(wait=False, cancel_futures=True)
         self.indexer.stop()
+        self._kept_texts.close()
         super().close()
 
     @property
@@ -267,6 +269,7 @@ class ServedWorkspace(workspace.Workspace):
                 self.find_transcripts(),
                 options,
                 index_complete=is_complete,
+                kept=self._kept_texts,
             )
         except DamagedIndex:
             return None
@@ -294,6 +297,12 @@ class ServedWorkspace(workspace.Workspace):
             queries = count_in_memory(self.find_transcripts())
             return question(open_ledger(queries, self.roots)), None
         return found[0], None
+
+    @cached_property
+    def _kept_texts(self) -> KeptTexts:
+        from recollect.store.text_queries import KeptTexts
+
+        return KeptTexts()
 
     @cached_property
     def _ledgers(self) -> LedgerCache:
