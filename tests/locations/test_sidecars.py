@@ -16,7 +16,7 @@ from recollect.locations.sidecars import (
     list_session_sidecars,
     resolve_tool_result,
 )
-from recollect.locations.transcript_files import Transcript, find_root_of
+from recollect.locations.transcript_files import Transcript
 from recollect.sources.safe_files import Refusal, Refused
 from tests.locations.hostile_names import HOSTILE_NAMES, STRANGE_BUT_PLAIN_NAMES
 from tests.locations.trees import link, needs_permissions, needs_pipes, transcript, write
@@ -97,7 +97,7 @@ def test_session_outside_a_root_has_its_own_directory_only(tmp_path: Path) -> No
     result = write(tmp_path / "export" / "s1" / "tool-results" / "b1.txt")
     write(tmp_path / "todos" / "s1-agent-s1.json")
     session = transcript(write(tmp_path / "export" / "s1.jsonl"), "s1")
-    assert find_root_of(session) is None
+    assert session.root is None
     assert list_session_sidecars(session, slug="x") == Sidecars(
         (Sidecar(SidecarKind.TOOL_RESULT, result),), ()
     )
@@ -344,7 +344,7 @@ def test_meta_of_a_subagent_is_beside_it(session: Transcript) -> None:
 
 def test_root_is_told_from_the_place(root: Path, session: Transcript) -> None:
     """A transcript below `projects` knows its root."""
-    assert find_root_of(session) == root
+    assert session.root == root
 
 
 def test_sidecars_of_the_real_client_have_known_kinds(shared: Path) -> None:

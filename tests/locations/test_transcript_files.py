@@ -105,7 +105,11 @@ def test_empty_file_is_empty(tmp_path: Path) -> None:
         (
             "projects/p/subagents",
             TranscriptLocation(
-                "projects/p/subagents/", Path("projects/p"), "p", TranscriptKind.SUBAGENT
+                "projects/p/subagents/",
+                Path("projects/p"),
+                "p",
+                TranscriptKind.SUBAGENT,
+                root=Path(),
             ),
         ),
     ],

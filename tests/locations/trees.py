@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.locations.claude_directories import encode_name
+from recollect.locations.claude_directories import encode_id, encode_name
 from recollect.locations.transcript_files import Transcript, TranscriptKind
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -52,4 +52,11 @@ def transcript(
         mtime_ns=status.st_mtime_ns,
         device=status.st_dev,
         inode=status.st_ino,
+        name=(None if agent_id else session_id) or encode_id(path.name.removesuffix(".jsonl")),
+        root=_find_root(project_dir or path.parent),
     )
+
+
+def _find_root(project_dir: Path) -> Path | None:
+    projects = project_dir.parent
+    return projects.parent if projects.name == "projects" else None

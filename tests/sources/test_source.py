@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,6 @@ from recollect.library.sidecar_files import load_sidecars
 from recollect.live.tail import Tail
 from recollect.locations import Transcript, TranscriptKind, discover_root
 from recollect.locations.discovery import refresh
-from recollect.locations.transcript_files import name_of
 from recollect.reader.transcript_reader import read_span, read_transcript
 from recollect.session.session import Session
 from recollect.sources.source import find_source, is_on_disk, list_mounts, mounted
@@ -76,7 +76,7 @@ def test_a_name_belongs_to_the_source_that_is_mounted_above_it(source: MemorySou
     assert is_on_disk(f"{POINT}else/a")
 
 
-@pytest.mark.parametrize("transcript", ON_DISK, ids=name_of)
+@pytest.mark.parametrize("transcript", ON_DISK, ids=attrgetter("name"))
 def test_a_session_opens_from_memory(transcript: Transcript, source: MemorySource) -> None:
     """With its subagents, and with what the files beside it say."""
     opened = open_transcript(find_held(transcript))
@@ -84,7 +84,7 @@ def test_a_session_opens_from_memory(transcript: Transcript, source: MemorySourc
     assert source.files
 
 
-@pytest.mark.parametrize("transcript", ON_DISK, ids=name_of)
+@pytest.mark.parametrize("transcript", ON_DISK, ids=attrgetter("name"))
 def test_a_session_catches_up_from_memory(transcript: Transcript, source: MemorySource) -> None:
     """However much of it was there at first."""
     held = find_held(transcript)
@@ -92,7 +92,7 @@ def test_a_session_catches_up_from_memory(transcript: Transcript, source: Memory
     growing, session = IncrementalSession(), Session()
     relatives: tuple[Transcript, ...] = ()
     if held.kind is TranscriptKind.SESSION:
-        relatives = find_subagent_files(held.project_dir, name_of(held))
+        relatives = find_subagent_files(held.project_dir, held.name)
     for size in (len(whole) // 3, whole.rfind(b"\n", 0, -1) + 1, len(whole)):
         source.write(held.file, whole[:size])
         current = refresh(held)

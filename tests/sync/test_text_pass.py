@@ -1,13 +1,13 @@
 """The text pass: one read of a changed file, whatever is made of its records."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.locations import Transcript, discover_root
-from recollect.locations.transcript_files import name_of
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Record
 from recollect.search.engine import ANALYZER
@@ -60,7 +60,7 @@ class CollectorSink:
         return str(state.position).encode()
 
 
-@pytest.mark.parametrize("transcript", DEMO, ids=name_of)
+@pytest.mark.parametrize("transcript", DEMO, ids=attrgetter("name"))
 def test_both_stages_at_once_are_the_same_as_one_after_the_other(transcript: Transcript) -> None:
     """The same texts in the same order, with the same times, and the same state."""
     nothing = (TextState(),)
@@ -99,7 +99,7 @@ def test_a_consumer_is_not_asked_about_what_was_appended(tmp_path: Path) -> None
     assert (collector.records, len(made.find("d"))) == ({}, 1)
 
 
-@pytest.mark.parametrize("transcript", DEMO, ids=name_of)
+@pytest.mark.parametrize("transcript", DEMO, ids=attrgetter("name"))
 def test_figures_of_the_text_pass_are_those_of_a_read_for_them(
     transcript: Transcript, tmp_path: Path
 ) -> None:

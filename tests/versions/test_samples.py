@@ -8,7 +8,6 @@ import pytest
 from recollect.errors import UnreadableInput
 from recollect.library.opening import open_transcript
 from recollect.locations import Transcript, TranscriptKind, discover
-from recollect.locations.transcript_files import find_root_of
 from recollect.versions.evidence import Cause, Evidence, Rename, Sighting
 from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Check, Grade, replay
@@ -33,7 +32,7 @@ def sessions(shared: Path) -> list[tuple[Evidence, ...]]:
         except UnreadableInput:
             # Some samples are not transcripts.
             continue
-        found.append(collect_evidence(session, backups=BackupDirectory(find_root_of(each))))
+        found.append(collect_evidence(session, backups=BackupDirectory(each.root)))
     return found
 
 

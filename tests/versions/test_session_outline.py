@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from recollect.errors import UnreadableInput
 from recollect.library.opening import open_transcript
 from recollect.locations import Transcript, TranscriptKind, discover, discover_root
-from recollect.locations.transcript_files import find_root_of
 from recollect.versions.commit_links import make_outline
 from recollect.versions.evidence import Cause, Evidence, Rename
 from recollect.versions.recorded_evidence import BackupDirectory
@@ -56,7 +55,7 @@ def _split_by_path(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
 def _assert_same(transcript: Transcript) -> int:
     """Compare all files of a session; return how many there are."""
     session = open_transcript(transcript)
-    backups = BackupDirectory(find_root_of(transcript))
+    backups = BackupDirectory(transcript.root)
     outline = decode_outline(encode_outline(make_outline(session)))
     assert outline is not None
     recorded = _split_by_path(_shorten(collect_evidence(session, backups)))

@@ -27,6 +27,8 @@ def _make_transcript(
         mtime_ns=1,
         device=1,
         inode=1,
+        name=name,
+        root=None,
     )
 
 

@@ -17,8 +17,7 @@ from recollect.archive import archive_tasks, archived_files, bundles, deleted_se
 from recollect.documents.archive_reports import BundleReport, ImportReport
 from recollect.errors import UnreadableInput, UsageError
 from recollect.library.transcript_ends import find_cwd, find_session_id, find_slug
-from recollect.locations import Transcript, TranscriptKind, encode_project_path, find_root_of
-from recollect.locations.transcript_files import name_of
+from recollect.locations import Transcript, TranscriptKind, encode_project_path
 from recollect.sources.safe_files import open_file
 
 _CHUNK: Final = 1 << 20
@@ -67,18 +66,18 @@ def make_bundle(
 
 def describe_session(transcript: Transcript) -> bundles.BundledSession:
     """Return what a bundle says about a session."""
-    if find_root_of(transcript) is None or transcript.kind is not TranscriptKind.SESSION:
+    if transcript.root is None or transcript.kind is not TranscriptKind.SESSION:
         raise UsageError(f"{transcript.file} is not a session in a Claude directory.")
     if deleted_sessions.is_partial(transcript.file):
         raise UsageError(f"{transcript.file} is not a session, only what is left of one.")
     return bundles.BundledSession(
-        id=name_of(transcript), project=transcript.project, cwd=find_cwd(transcript.path)
+        id=transcript.name, project=transcript.project, cwd=find_cwd(transcript.path)
     )
 
 
 def list_session_files(transcript: Transcript) -> list[archived_files.ClaudeFile]:
     """Return the transcript of a session and all other files that belong to it."""
-    root, session = find_root_of(transcript), name_of(transcript)
+    root, session = transcript.root, transcript.name
     files = archived_files.list_claude_files(root).found if root else []
     slug = find_slug(transcript.path)
     return [each for each in files if _belongs(each, transcript, session, slug)]

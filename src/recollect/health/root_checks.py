@@ -32,7 +32,6 @@ from recollect.locations import (
     claude_directories,
     discover_root,
 )
-from recollect.locations.transcript_files import name_of
 from recollect.reader.transcript_reader import read_transcript
 from recollect.session.times import parse_time
 from recollect.sources import safe_files
@@ -120,7 +119,7 @@ def _find_start(transcript: Transcript) -> float:
 def _describe_expiring(expiry: Expiry) -> ExpiringSession:
     listing = read_listing(expiry.transcript, SessionContext())
     title = listing.title if listing else None
-    return ExpiringSession(id=name_of(expiry.transcript), title=title, at=expiry.at)
+    return ExpiringSession(id=expiry.transcript.name, title=title, at=expiry.at)
 
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

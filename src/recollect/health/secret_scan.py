@@ -17,7 +17,6 @@ from recollect.library.opening import find_subagent_files, open_transcript
 from recollect.library.processes import read_head
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.sidecars import SidecarKind, list_session_sidecars
-from recollect.locations.transcript_files import name_of
 from recollect.reader.line_blocks import MAX_LINE, iter_blocks
 from recollect.redact.findings import Confidence
 from recollect.redact.policy import find_secrets
@@ -86,7 +85,7 @@ def add_subagents(sessions: Iterable[Transcript]) -> list[Transcript]:
 def _find_subagents(session: Transcript) -> tuple[Transcript, ...]:
     if session.kind is not TranscriptKind.SESSION:
         return ()
-    return find_subagent_files(session.project_dir, name_of(session))
+    return find_subagent_files(session.project_dir, session.name)
 
 
 def _group_notes(notes: SecretNotes) -> dict[str, list[NotedSecret]]:
@@ -110,7 +109,7 @@ def _scan_lines(transcript: Transcript) -> Iterator[_Seen]:
 
 
 def _describe(transcript: Transcript, seen: Sequence[_Seen]) -> list[SecretFinding]:
-    session = name_of(transcript)
+    session = transcript.name
     findings = _count(seen, session, _number_turns(transcript)) if seen else []
     beside = [
         found

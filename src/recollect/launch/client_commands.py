@@ -24,9 +24,8 @@ from msgspec import Struct
 
 from recollect.archive.deleted_sessions import is_partial
 from recollect.errors import NothingFound, UsageError
-from recollect.locations import Transcript, TranscriptKind, encode_project_path, find_root_of
+from recollect.locations import Transcript, TranscriptKind, encode_project_path
 from recollect.locations.claude_directories import CONFIG_VARIABLE, encode_without_limit, find_home
-from recollect.locations.transcript_files import name_of
 from recollect.render.terminal import safe_text
 from recollect.sources.source import is_only_archived
 
@@ -86,7 +85,7 @@ def _require_transcript(transcript: Transcript, session_id: str) -> None:
             f"Cannot resume {session_id}: Claude Code has deleted it; only your prompts are left."
         )
     if is_only_archived(transcript.file):
-        root = find_root_of(transcript)
+        root = transcript.root
         raise NothingFound(
             f"Cannot resume {session_id}: Claude Code has deleted it. Put it back first:\n"
             f"  recollect archive restore {session_id} --into-claude-dir {shlex.quote(str(root))}"
@@ -138,7 +137,7 @@ def resume(plan: Resumption) -> NoReturn:
 
 
 def _require_id(transcript: Transcript) -> str:
-    name = name_of(transcript)
+    name = transcript.name
     if transcript.kind is not TranscriptKind.SESSION:
         parent = transcript.session_id
         tip = f" Resume its session instead: {parent}." if parent else ""
@@ -160,7 +159,7 @@ def _find_directory(cwd: str, project: str) -> str:
 
 def _root_environment(transcript: Transcript, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variable for the session's root, empty if it is the client's default."""
-    root = find_root_of(transcript)
+    root = transcript.root
     return {} if root is None else make_root_environment(root, environment)
 
 

@@ -30,7 +30,6 @@ from recollect.documents.command_reports import RunFigures
 from recollect.library.opening import find_subagent_files
 from recollect.library.processes import read_head
 from recollect.locations import Transcript, TranscriptKind
-from recollect.locations.transcript_files import name_of
 from recollect.reader.stream_reader import StreamItem, read_stream
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records import conversation_records
@@ -373,7 +372,7 @@ def iter_session(transcript: Transcript) -> Iterator[TimedItem[ReplayItem]]:
     """Yield the records of a session and of its subagents in the order they happened."""
     children: Sequence[Transcript] = ()
     if transcript.kind is TranscriptKind.SESSION:
-        children = find_subagent_files(transcript.project_dir, name_of(transcript))
+        children = find_subagent_files(transcript.project_dir, transcript.name)
     files = [_iter_file(each) for each in (transcript, *children)]
     # Only times are compared: at the same time, the session's own record comes first.
     for moment, played in merge(*files, key=lambda pair: pair[0]):

@@ -25,10 +25,8 @@ from recollect.locations import (
     TranscriptKind,
     claude_directories,
     discover_root,
-    find_root_of,
     references,
     resolve_roots,
-    transcript_files,
 )
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant
 from recollect.session.facts import Facts
@@ -45,7 +43,7 @@ class SessionContext:
 
     def describe(self, transcript: Transcript) -> Provenance:
         """Where the records of `transcript` come from."""
-        session_id = transcript_files.name_of(transcript)
+        session_id = transcript.name
         return Provenance(
             id=session_id,
             project=transcript.project,
@@ -92,7 +90,7 @@ class SessionContext:
         return self._titles[directory]
 
     def _processes_of(self, transcript: Transcript) -> dict[str, LiveProcess]:
-        root = find_root_of(transcript)
+        root = transcript.root
         if root is None:
             return {}
         if root not in self._processes:
@@ -187,7 +185,7 @@ def _list_session(
 def _list_unreadable(transcript: Transcript, reason: str) -> SessionListing:
     modified = modified_of(transcript)
     return SessionListing(
-        id=transcript_files.name_of(transcript),
+        id=transcript.name,
         project=transcript.project,
         path=transcript.file,
         size=transcript.size,

@@ -26,7 +26,6 @@ from recollect.locations import (
     references,
     sidecars,
 )
-from recollect.locations.transcript_files import name_of
 from recollect.reader.line_blocks import mask_value
 from recollect.reader.transcript_reader import decode_bytes, decode_rest, read_transcript
 from recollect.records.decoding import decode_value
@@ -131,7 +130,7 @@ def make_child(transcript: Transcript, session: Session) -> subagents.Child:
     """Return a subagent with the content of its sidecar, if there is a readable one."""
     path = sidecars.find_subagent_meta(transcript)
     return subagents.Child(
-        agent_id=transcript.agent_id or name_of(transcript),
+        agent_id=transcript.agent_id or transcript.name,
         session=session,
         meta=read_subagent_meta(path) if path else None,
         run_id=transcript.run_id,
@@ -253,7 +252,7 @@ class _Reading:
 def _describe(transcript: Transcript) -> metadata.Provenance:
     """Describe only the file: titles in other files are looked up by lists."""
     return metadata.Provenance(
-        id=name_of(transcript),
+        id=transcript.name,
         project=transcript.project,
         path=transcript.file,
         size=transcript.size,
@@ -284,7 +283,7 @@ def open_transcript(transcript: Transcript, prices: metadata.PriceList | None = 
     described = surroundings.describe(transcript)
     session = Session(_read_records(transcript), described, prices)
     if transcript.kind is TranscriptKind.SESSION:
-        files = find_subagent_files(transcript.project_dir, name_of(transcript))
+        files = find_subagent_files(transcript.project_dir, transcript.name)
         subagents.attach_subagents(session, load_children(files, surroundings, prices))
     else:
         _attach_nested(session, transcript, surroundings, prices)

@@ -12,7 +12,7 @@ from msgspec import Raw, Struct, structs
 
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.library.processes import read_head, read_small
-from recollect.locations import Transcript, discover, find_root_of, sidecars
+from recollect.locations import Transcript, discover, sidecars
 from recollect.locations.claude_directories import decode_id
 from recollect.reader.line_blocks import NOWHERE, iter_blocks, mask_line, mask_text
 from recollect.records.decoding import decode_value
@@ -164,7 +164,7 @@ def _number_of(task: Task) -> tuple[int, str]:
 
 
 def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
-    root = find_root_of(transcript)
+    root = transcript.root
     if root is None or transcript.session_id is None:
         return
     session_id = decode_id(transcript.session_id)

@@ -23,7 +23,7 @@ from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import list_project
 from recollect.reader import marked_lines
 from recollect.reader.line_blocks import NOWHERE, mask_line
-from recollect.reader.transcript_reader import TranscriptDecoder, decode_bytes
+from recollect.reader.transcript_reader import decode_bytes
 from recollect.records import attachments, conversation_records, decoding, envelope, state
 from recollect.session import metadata, prompts, session_records
 from recollect.session.messages import Message, build_messages
@@ -58,14 +58,17 @@ def _find(path: Path | str, pick: Callable[[envelope.Chain], str | None]) -> str
 
 
 def _iter_head(path: Path | str) -> Iterator[envelope.Record]:
-    decoder = TranscriptDecoder(str(path))
-    with safe_files.open_file(str(path)) as file:
-        for _ in range(_MAX_COUNT // _STEP):
-            chunk = file.read(_STEP)
+    name, position, rest, wanted = str(path), 0, b"", _STEP
+    with safe_files.open_file(name) as file:
+        while wanted < _MAX_COUNT:
+            chunk = file.read(wanted)
+            rest += chunk
+            # At the end of the file, a line without an end is complete.
+            whole = rest[: rest.rfind(b"\n") + 1] if chunk else rest
+            yield from decode_bytes(name, position, whole)
             if not chunk:
-                yield from decoder.finish()
                 return
-            yield from decoder.feed(chunk)
+            position, rest, wanted = position + len(whole), rest[len(whole) :], wanted * 2
 
 
 FIRST_READ: Final = kept_parts.END_BYTES

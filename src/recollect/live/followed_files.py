@@ -25,11 +25,9 @@ from recollect.locations import (
     discover,
     discover_root,
     encode_project_path,
-    find_root_of,
     is_plain_name,
 )
 from recollect.locations.discovery import list_project
-from recollect.locations.transcript_files import name_of
 from recollect.sources.safe_files import is_directory, list_directory
 
 
@@ -177,7 +175,7 @@ def _find_owner(transcript: Transcript) -> str | None:
 
 
 def _file_key(transcript: Transcript) -> FileKey:
-    return transcript.kind, transcript.run_id, name_of(transcript)
+    return transcript.kind, transcript.run_id, transcript.name
 
 
 _WORKFLOWS: Final = "workflows"
@@ -221,10 +219,10 @@ class SessionScope:
     is_narrow = True
 
     def __init__(self, transcript: Transcript) -> None:
-        root = find_root_of(transcript)
+        root = transcript.root
         self.roots: tuple[Path, ...] = () if root is None else (root,)
         self._subagent = None if transcript.kind is TranscriptKind.SESSION else transcript
-        self._directories = {name_of(transcript): transcript.project_dir}
+        self._directories = {transcript.name: transcript.project_dir}
 
     @property
     def session_ids(self) -> tuple[str, ...]:
@@ -370,6 +368,6 @@ def _find_session_file(transcripts: Iterable[Transcript], session_id: str) -> Tr
     wanted = (
         each
         for each in transcripts
-        if each.kind is TranscriptKind.SESSION and name_of(each) == session_id
+        if each.kind is TranscriptKind.SESSION and each.name == session_id
     )
     return next(wanted, None)

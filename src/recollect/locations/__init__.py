@@ -7,7 +7,7 @@ names here; what only some need is imported from its module.
 
 from recollect.locations.claude_directories import encode_project_path, is_plain_name, resolve_roots
 from recollect.locations.discovery import Discovery, discover, discover_root
-from recollect.locations.transcript_files import Transcript, TranscriptKind, find_root_of
+from recollect.locations.transcript_files import Transcript, TranscriptKind
 from recollect.sources.safe_files import Refusal, Refused
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "discover",
     "discover_root",
     "encode_project_path",
-    "find_root_of",
     "is_plain_name",
     "resolve_roots",
 ]

@@ -251,8 +251,7 @@ class _Walk:
             real = linked.real
             if str(real.parent) not in self._searched and real not in taken:
                 taken.add(real)
-                found = linked.place.describe(linked.name, linked.status)
-                self._transcripts.append(found._replace(file=str(real)))
+                self._transcripts.append(linked.place.describe(linked.name, linked.status, real))
 
     def _refuse(self, path: Path, reason: safe_files.Refusal, detail: str = "") -> None:
         self._refused.append(safe_files.Refused(path, reason, detail))

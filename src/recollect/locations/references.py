@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
 from recollect.locations import Transcript, claude_directories
 from recollect.locations.discovery import discover, discover_root
-from recollect.locations.transcript_files import TranscriptKind, name_of
+from recollect.locations.transcript_files import TranscriptKind
 from recollect.sources.safe_files import is_directory, resolve_links
 
 CwdOf = Callable[[Path], str | None]
@@ -216,18 +216,18 @@ def _find_nth(
 def _match_id(ref: str, transcripts: Sequence[Transcript], _: ReadFacts) -> list[Transcript]:
     # As listed, or as the file is called.
     wanted = {ref, claude_directories.encode_id(ref)}
-    return [each for each in _sessions(transcripts) if name_of(each) in wanted]
+    return [each for each in _sessions(transcripts) if each.name in wanted]
 
 
 def _match_agent(ref: str, transcripts: Sequence[Transcript], _: ReadFacts) -> list[Transcript]:
     agents = (each for each in transcripts if each.kind is not TranscriptKind.SESSION)
-    return [each for each in agents if ref in (each.agent_id, name_of(each))]
+    return [each for each in agents if ref in (each.agent_id, each.name)]
 
 
 def _match_prefix(ref: str, transcripts: Sequence[Transcript], tell: ReadFacts) -> list[Transcript]:
     if len(ref) < MIN_PREFIX_LENGTH:
         return []
-    found = [each for each in _sessions(transcripts) if name_of(each).startswith(ref)]
+    found = [each for each in _sessions(transcripts) if each.name.startswith(ref)]
     if not found:
         return [each for each in transcripts if (each.agent_id or "").startswith(ref)]
     # Clients leave empty files behind under ids that nobody has ever seen.
@@ -270,7 +270,7 @@ def _require_one(ref: str, found: Sequence[Transcript], tell: ReadFacts) -> Tran
     if len(found) == 1:
         return found[0]
     told = {each.transcript.file: each for each in tell(found)}
-    names = [name_of(each) for each in found]
+    names = [each.name for each in found]
     # One id in two projects: only the path distinguishes them.
     shown = names if len(set(names)) == len(names) else [each.file for each in found]
     raise AmbiguousSession(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from recollect.locations import claude_directories
-from recollect.locations.transcript_files import Transcript, find_root_of
+from recollect.locations.transcript_files import Transcript
 from recollect.sources.safe_files import Parts, Refused, find_directory, find_file, iter_tree
 
 
@@ -110,7 +110,7 @@ def resolve_tool_result(transcript: Transcript, recorded_path: str) -> Path | No
 
 
 def _iter_session_sidecars(transcript: Transcript, slug: str | None) -> Iterator[Sidecar | Refused]:
-    name, root = _find_directory_name(transcript), find_root_of(transcript)
+    name, root = _find_directory_name(transcript), transcript.root
     if name is None:
         return
     yield from _collect(transcript.project_dir, (name,), _classify_in_session)

@@ -45,6 +45,10 @@ class Transcript(NamedTuple):
     mtime_ns: int
     device: int
     inode: int
+    name: str
+    """Its id: the session's own, or the name of a subagent's file."""
+    root: Path | None
+    """The Claude directory that it was found below; None if it is elsewhere."""
 
     @property
     def path(self) -> Path:
@@ -62,20 +66,6 @@ class Transcript(NamedTuple):
         return self.size == 0
 
 
-def name_of(transcript: Transcript) -> str:
-    """Return the id of a transcript: the session's own, or the name of a subagent's file."""
-    if transcript.kind is TranscriptKind.SESSION and transcript.session_id:
-        return transcript.session_id
-    name = os.path.basename(transcript.file)
-    return claude_directories.encode_id(name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX))
-
-
-def find_root_of(transcript: Transcript) -> Path | None:
-    """Return the root that a transcript was found below; None if it is elsewhere."""
-    projects = transcript.project_dir.parent
-    return projects.parent if projects.name == claude_directories.PROJECTS_DIRECTORY else None
-
-
 class TranscriptLocation(NamedTuple):
     """What a directory says about the transcripts directly in it."""
 
@@ -86,9 +76,10 @@ class TranscriptLocation(NamedTuple):
     kind: TranscriptKind = TranscriptKind.SESSION
     session_id: str | None = None
     run_id: str | None = None
+    root: Path | None = None
 
-    def describe(self, name: str, status: os.stat_result) -> Transcript:
-        """Return the transcript called `name` in this directory."""
+    def describe(self, name: str, status: os.stat_result, real: Path | None = None) -> Transcript:
+        """Return the transcript called `name` in this directory, which may be a link to `real`."""
         stem = name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)
         kind, session_id, agent_id = self.kind, self.session_id, None
         if kind is not TranscriptKind.SESSION:
@@ -100,8 +91,9 @@ class TranscriptLocation(NamedTuple):
             )
         else:
             session_id = claude_directories.encode_id(stem) or _NAMELESS
+        own_name = session_id if kind is TranscriptKind.SESSION else None
         return Transcript(
-            self.prefix + name,
+            str(real) if real else self.prefix + name,
             self.project_dir,
             self.project,
             kind,
@@ -112,7 +104,13 @@ class TranscriptLocation(NamedTuple):
             status.st_mtime_ns,
             status.st_dev,
             status.st_ino,
+            own_name or _name_file(real.name if real else name),
+            self.root,
         )
+
+
+def _name_file(name: str) -> str:
+    return claude_directories.encode_id(name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX))
 
 
 def project_place(directory: Path) -> TranscriptLocation:
@@ -165,4 +163,7 @@ def _make_location(
     run_id: str | None = None,
 ) -> TranscriptLocation:
     prefix, project = os.path.join(directory, ""), claude_directories.encode_name(project_dir.name)
-    return TranscriptLocation(prefix, project_dir, project, kind, session_id, run_id)
+    projects = project_dir.parent
+    is_below_root = projects.name == claude_directories.PROJECTS_DIRECTORY
+    root = projects.parent if is_below_root else None
+    return TranscriptLocation(prefix, project_dir, project, kind, session_id, run_id, root)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from recollect.locations import Transcript, TranscriptKind, find_root_of
+from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.claude_directories import decode_id
 from recollect.sources.safe_files import is_directory, list_directory
 from recollect.sources.source import Entry
@@ -31,7 +31,7 @@ def is_list_file(path: str) -> bool:
 def with_lists(transcripts: Sequence[Transcript]) -> list[Transcript]:
     """Return `transcripts`, followed by the lists of their sessions."""
     by_project = {each.project_dir: each for each in transcripts}
-    roots = {directory: find_root_of(each) for directory, each in by_project.items()}
+    roots = {directory: each.root for directory, each in by_project.items()}
     lists: list[Transcript] = []
     for root in sorted({root for root in roots.values() if root is not None}):
         if any(is_directory(root / name) for name in _DIRECTORIES):
@@ -63,7 +63,7 @@ def select_indexed(
             if each.kind is TranscriptKind.SESSION
         }
         by_project = {each.project_dir: each for each in transcripts}
-        roots = tuple(f"{root}{os.sep}" for root in map(find_root_of, by_project.values()) if root)
+        roots = tuple(f"{root}{os.sep}" for each in by_project.values() if (root := each.root))
         wanted += [
             number
             for number in lists

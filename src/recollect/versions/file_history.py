@@ -10,7 +10,6 @@ from msgspec import Struct, structs
 
 from recollect.locations import Transcript, encode_project_path
 from recollect.locations.claude_directories import encode_without_limit
-from recollect.locations.transcript_files import find_root_of
 from recollect.reader.line_blocks import masked_by
 from recollect.session.times import merge_by_time
 from recollect.sources.safe_files import list_directory
@@ -108,7 +107,7 @@ def _collect(
     found: list[str] = []
     claude_dirs: dict[Path, None] = {}
     for transcript, outline in index.find(_list_names(aliases, names)):
-        root = find_root_of(transcript)
+        root = transcript.root
         claude_dirs |= {root: None} if root else {}
         extended = _extend(aliases, outline, transcript)
         find_stream = _add_names(extended.find_stream, earlier, names)

@@ -23,7 +23,6 @@ from recollect.export import export_options
 from recollect.export.exporter import Exporter, name_export
 from recollect.export.material import SessionPart
 from recollect.library.opening import price_turn
-from recollect.locations.transcript_files import find_root_of
 from recollect.reader.transcript_reader import read_shown
 from recollect.redact.findings import RedactionPolicy
 from recollect.render.views.overview import build_outline, list_changed_files
@@ -325,7 +324,7 @@ def list_versions(services: Services, wanted: PathParameters) -> FileDocument:
 def list_checkpoints(services: Services, wanted: SessionParameters) -> CheckpointsDocument:
     """Return the states of a session's files at its prompts."""
     found = services.workspace.locate(wanted.id, wanted.project)
-    backups = BackupDirectory(find_root_of(found.transcript))
+    backups = BackupDirectory(found.transcript.root)
     with services.workspace.use(found) as session:
         return file_questions.describe_checkpoints(build_checkpoints(session, backups))
 

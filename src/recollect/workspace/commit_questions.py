@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from recollect.documents import file_versions
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
-from recollect.locations.transcript_files import find_root_of
 from recollect.versions import (
     commit_links,
     file_blame,
@@ -64,9 +63,7 @@ def find_commits(
     session = open_transcript(transcript)
     cwd = file_paths.normalize_path(session.facts.cwds[0].value) if session.facts.cwds else ""
     repository = open_repository(directory) if directory else _open_recorded(cwd)
-    evidence = collect_evidence(
-        session, recorded_evidence.BackupDirectory(find_root_of(transcript))
-    )
+    evidence = collect_evidence(session, recorded_evidence.BackupDirectory(transcript.root))
     recorded = (
         file_paths.normalize_path(str(file_paths.find_project_root(Path(cwd) / "any")))
         if cwd

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript, TranscriptKind
-from recollect.locations.transcript_files import name_of
 from recollect.search import engine, parse_query
 from recollect.search.query_tree import Query
 from recollect.search.regexes import check_regexes
@@ -149,6 +148,6 @@ def _list_found(
 ) -> dict[str, SessionListing]:
     ids = {hit.session_id for hit in hits}
     found = [
-        each for each in transcripts if each.kind is TranscriptKind.SESSION and name_of(each) in ids
+        each for each in transcripts if each.kind is TranscriptKind.SESSION and each.name in ids
     ]
     return {each.id: each for each in reversed(list_current(workspace.data_directory, found))}

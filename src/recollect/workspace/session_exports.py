@@ -23,7 +23,6 @@ from recollect.export.writing import is_directory
 from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
-from recollect.locations.transcript_files import name_of
 from recollect.reader.line_blocks import masked_by
 from recollect.workspace.session_places import locate
 from recollect.workspace.session_questions import FoundPlace
@@ -61,7 +60,7 @@ def find_exported(workspace: Workspace, request: ExportRequest) -> list[FoundPla
         found += workspace.find_matching(request.query)
     if request.search is not None:
         found += _find_by_search(workspace, request.search)
-    places += [FoundPlace(each, PlaceName(name_of(each))) for each in found]
+    places += [FoundPlace(each, PlaceName(each.name)) for each in found]
     return list({(each.transcript.file, each.place.anchor): each for each in places}.values())
 
 
@@ -73,7 +72,7 @@ def _find_by_search(workspace: Workspace, text: str) -> list[Transcript]:
     found = [
         each
         for each in workspace.find_transcripts()
-        if each.kind is TranscriptKind.SESSION and name_of(each) in ids
+        if each.kind is TranscriptKind.SESSION and each.name in ids
     ]
     if not found:
         raise NothingFound(f"No session matches {text!r}.")

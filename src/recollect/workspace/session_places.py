@@ -14,7 +14,6 @@ from recollect.documents.turn_documents import NoticeKind, NoticeStep, Step, Too
 from recollect.errors import NothingFound
 from recollect.locations import place_names
 from recollect.locations.references import MIN_PREFIX_LENGTH
-from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records import attachments, blocks, conversation_records, envelope, state
@@ -80,7 +79,7 @@ def find_line(found: FoundSession, line: str) -> tuple[envelope.Span, str | None
     name, _, digits = line.rpartition(":")
     if digits.isdecimal() and len(digits) <= _MAX_DIGITS:
         for each in (found.transcript, *found.relatives):
-            if name_of(each) == name:
+            if each.name == name:
                 record = next(read_transcript(each.file, int(digits)), None)
                 if record and record.span and record.span.offset == int(digits):
                     return record.span, getattr(record, "uuid", None)

@@ -21,10 +21,9 @@ from recollect.errors import AmbiguousSession, NothingFound, UnreadableInput
 from recollect.health.retention import Retention, find_expiry, read_retentions
 from recollect.library import session_filters
 from recollect.library.processes import find_live_processes
-from recollect.locations import Transcript, find_root_of
+from recollect.locations import Transcript
 from recollect.locations.claude_directories import PROJECTS_DIRECTORY
 from recollect.locations.references import locate_file, looks_like_file
-from recollect.locations.transcript_files import name_of
 from recollect.reader.line_blocks import masked_by
 from recollect.session.times import milliseconds_between
 from recollect.sources.source import is_only_archived, is_present
@@ -325,5 +324,5 @@ def _find_resumable(workspace: Workspace, name: str) -> Transcript:
 
 def find_session_process(transcript: Transcript) -> LiveProcess | None:
     """Return the client that has the session of `transcript` open."""
-    root = find_root_of(transcript)
-    return find_live_processes(root).get(name_of(transcript)) if root else None
+    root = transcript.root
+    return find_live_processes(root).get(transcript.name) if root else None

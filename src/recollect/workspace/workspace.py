@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from recollect.errors import NothingFound, UnreadableInput
-from recollect.locations.transcript_files import name_of
 from recollect.workspace.resources import WorkspaceResources
 
 if TYPE_CHECKING:
@@ -125,12 +124,11 @@ class Workspace(WorkspaceResources):
 
         That is so for a file outside the Claude directories, and with an index that cannot be used.
         """
-        from recollect.locations.transcript_files import find_root_of
         from recollect.store import NewerIndex
         from recollect.usage.token_shares import share_tokens
 
         try:
-            if find_root_of(transcript) not in self.roots:
+            if transcript.root not in self.roots:
                 return None
             return self.ask_ledger(lambda ledger: share_tokens(ledger, transcript.file))[0]
         except (NewerIndex, NothingFound):
@@ -248,7 +246,7 @@ class Workspace(WorkspaceResources):
         """Star a session, or set your note on it; None leaves one as it is. See `find`."""
         from recollect.workspace.session_marks import change_mark
 
-        found = name_of(self.find(name))
+        found = self.find(name).name
         return change_mark(self.data_directory, found, starred=starred, note=note)
 
     def running(self) -> dict[str, LiveProcess]:

@@ -21,7 +21,6 @@ from playwright.sync_api import Browser, Page
 from recollect.cli.session_text import iter_place, iter_session
 from recollect.documents.search_results import Hit
 from recollect.library.opening import open_transcript
-from recollect.locations.transcript_files import name_of
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.system_records import ApiError
 from recollect.render.terminal import POINTER
@@ -115,7 +114,7 @@ def iter_sought(
         transcripts = workspace.find_transcripts()
     texts: defaultdict[str, list[tuple[str, str, int, str]]] = defaultdict(list)
     for transcript in transcripts:
-        owner = transcript.session_id or name_of(transcript)
+        owner = transcript.session_id or transcript.name
         for record in read_transcript(transcript.file):
             for each in list_searchable_texts(record):
                 is_whole = not isinstance(record, ApiError) or record.uuid

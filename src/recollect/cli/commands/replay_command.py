@@ -131,7 +131,6 @@ def _iter_lines(
     from recollect.cli.follow_text import EventRenderer  # loads rich
     from recollect.launch.stream_session import iter_paced, iter_session
     from recollect.live.live_events import Appended, CaughtUp, EventSubject
-    from recollect.locations.transcript_files import name_of
     from recollect.render.terminal.canvas import Canvas
 
     renderer = EventRenderer(Canvas(render_options), TURNS)
@@ -147,7 +146,7 @@ def _iter_lines(
         waiting += 1
         subject = EventSubject(
             path=str(source.path),
-            session_id=source.session_id or name_of(source),
+            session_id=source.session_id or source.name,
             agent_id=source.agent_id,
             kind=source.kind,
             project=source.project,

@@ -91,13 +91,12 @@ def load_checkpoints(
     """Return the checkpoints of the session that `name` means, and where its backups are."""
     from recollect.cli.command_workspace import command_workspace  # opens the index
     from recollect.library.opening import open_transcript
-    from recollect.locations.transcript_files import find_root_of
     from recollect.versions.recorded_evidence import BackupDirectory
     from recollect.versions.session_checkpoints import build_checkpoints, list_opcode_checkpoints
 
     with command_workspace(claude_dirs) as workspace:
         transcript = workspace.find(name)
-    backups = BackupDirectory(find_root_of(transcript))
+    backups = BackupDirectory(transcript.root)
     # Files are compared and restored as they were, whatever they hold.
     with masked_by(None):
         session = open_transcript(transcript)

@@ -118,13 +118,12 @@ def _find(
 ) -> tuple[list[Transcript], str | None]:
     """Return the transcripts to scan, and the id of the session if one was named."""
     from recollect.health.secret_scan import add_subagents
-    from recollect.locations.transcript_files import name_of
 
     if [session is not None, project is not None, all_sessions].count(True) != 1:
         raise UsageError("Specify one of SESSION, --project and --all.")
     if session is not None:
         found = workspace.find(session)
-        return add_subagents([found]), name_of(found)
+        return add_subagents([found]), found.name
     if project is not None:
         matching = workspace.find_matching(SessionQuery(project=project))
         return add_subagents(matching), None

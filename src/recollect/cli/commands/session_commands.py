@@ -16,7 +16,6 @@ from recollect.errors import NothingFound, UsageError
 from recollect.launch.client_commands import Resumption, check_resume, check_shown, resume
 from recollect.launch.web_link import find_server, make_link, make_sign_in_link
 from recollect.locations.place_names import make_path
-from recollect.locations.transcript_files import name_of
 from recollect.render.terminal import safe_text
 from recollect.workspace.session_questions import plan_earlier
 
@@ -95,7 +94,7 @@ def open_command(
     with command_workspace(claude_dirs) as workspace:
         found = workspace.find_place(target) if target else None
         server = find_server(workspace.data_directory)
-    session_id = name_of(found.transcript) if found else None
+    session_id = found.transcript.name if found else None
     record = found.place.record if found else None
     path = make_path(session_id, found.place.anchor) if found and session_id else "/"
     link = make_link(server, path) if server else None

@@ -12,7 +12,6 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.documents.command_reports import ToolsDocument, ToolUsageRow
 from recollect.errors import NothingFound, UnreadableInput
-from recollect.locations.transcript_files import name_of
 from recollect.quantities import format_count, format_duration
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_range
@@ -130,7 +129,7 @@ def tools_command(**options: Unpack[_Options]) -> int:
     with command_workspace(options["claude_dirs"]) as workspace:
         session = options["session"]
         question = ToolQuestion(
-            session_id=name_of(workspace.find(session)) if session else None,
+            session_id=workspace.find(session).name if session else None,
             project=options["project"],
             since=since,
             until=until,

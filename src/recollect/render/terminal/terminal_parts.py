@@ -242,7 +242,7 @@ def _list_figures(session: Session, shares: TokenShares | None) -> list[str | No
 
 def _iter_inner(session: Session) -> Iterator[Session]:
     """Yield the sessions of all subagents, and of theirs."""
-    for child in session.subagents:
+    for child in session.contents.subagents:
         yield child.session
         yield from _iter_inner(child.session)
 

@@ -17,7 +17,6 @@ from recollect.documents.session_listing import SessionListing
 from recollect.documents.turn_documents import Diff
 from recollect.launch.request_details import compare_texts
 from recollect.library.opening import open_transcript
-from recollect.locations.transcript_files import find_root_of
 from recollect.reader.line_blocks import masked_by
 from recollect.redact import mask_in_lines
 from recollect.render.html.html_parts import render_parts
@@ -185,7 +184,7 @@ def render_checkpoint_page(services: Services, wanted: CheckpointParameters) -> 
     found = services.workspace.locate(wanted.id, wanted.project)
     with masked_by(None):
         session = open_transcript(found.transcript)
-    known = build_checkpoints(session, BackupDirectory(find_root_of(found.transcript)))
+    known = build_checkpoints(session, BackupDirectory(found.transcript.root))
     first = known.checkpoints[0] if known.checkpoints else None
     chosen = first if wanted.at is None else known.find(wanted.at)
     later = [each for each in known.checkpoints if chosen and each.number > chosen.number]
