@@ -5,7 +5,13 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.web.charts import HeatMapWords, draw_heat_map, draw_week, find_thresholds
+from recollect.web.charts import (
+    HeatMapWords,
+    draw_heat_map,
+    draw_months,
+    draw_week,
+    find_thresholds,
+)
 from tests.web.markup import find_texts
 
 LAST = date(2026, 11, 13)
@@ -55,4 +61,20 @@ def test_a_week_stands_before_the_last() -> None:
         '<rect class="previous" x="0" y="2.0" width="12" height="28.0"/>'
         '<rect class="current" x="3" y="16.0" width="6" height="14.0"/>'
         '<rect class="current" x="18" y="30.0" width="6" height="0.0"/></svg>'
+    )
+
+
+def test_months_without_results_keep_their_place() -> None:
+    """From the oldest to the newest, at most two years of them; each bar leads to its results."""
+    counts = {"2026-11": 4, "2026-02": 2, "2023-01": 9}
+    picture = draw_months(counts, {month: f"/search?q=a&m={month}" for month in counts})
+    assert str(picture) == (
+        '<svg class="months" viewBox="0 0 24 32" preserveAspectRatio="none" width="100%" '
+        'height="32" aria-hidden="true"><path d="M0 30.5h24"/>'
+        '<a href="/search?q=a&amp;m=2026-11" tabindex="-1"><title>2026-11: 4</title>'
+        '<rect class="room" x="23" width="1" height="32"/>'
+        '<rect class="bar" x="23.1" y="2" width="0.8" height="28"/></a>'
+        '<a href="/search?q=a&amp;m=2026-02" tabindex="-1"><title>2026-02: 2</title>'
+        '<rect class="room" x="14" width="1" height="32"/>'
+        '<rect class="bar" x="14.1" y="16" width="0.8" height="14"/></a></svg>'
     )

@@ -84,7 +84,8 @@ FAMILIES: dict[str, set[str]] = {
     "states of todos": _name("todo.", ("pending", "in_progress", "completed")),
     "charts": _name("usage.chart_", ("cost", "tokens")),
     "states of running sessions": _name("home.is_", ("waiting", "busy", "idle")),
-    "measures of activity": _name("home.measure_", MEASURES),
+    "measures of activity": _name("home.measure_", (*MEASURES, "failures")),
+    "tabs of an outline": _name("outline.", ("prompts", "failures", "files", "agents")),
     "relatives": {
         f"session.{side}_{relation}"
         for side in ("before", "after")

@@ -88,6 +88,8 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     capped: tuple[str, ...] = ()
     """Words that are part of more words than were looked up; `*word*` looks up all of them."""
     facets: tuple[Facet, ...] = ()
+    counts: tuple[int, ...] = ()
+    """Matches between each two of the `moments` that were given."""
 
 
 class SearchOptions(Struct, frozen=True, kw_only=True):
@@ -105,6 +107,8 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     timezone: tzinfo = UTC
     facets: bool = False
     """Whether to count all matches by project, role, tool, error, model and month."""
+    moments: tuple[float, ...] = ()
+    """Count the matches between these as well, in seconds since 1970 and in order."""
 
 
 def search(
@@ -236,6 +240,9 @@ class _Search:
             split=found.split,
             capped=found.capped,
             facets=self._count(found, groups) if self._options.facets else (),
+            counts=hit_grouping.count_between(
+                found.matches.handles, self._options.moments, self._queries
+            ),
         )
 
     def _count(self, found: Found, groups: hit_grouping.SessionGroups) -> tuple[Facet, ...]:

@@ -21,6 +21,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -134,6 +135,7 @@ class SessionGroups:
 
 
 MAX_VALUES: Final = 8
+MAX_MONTHS: Final = 24
 _DAY: Final = 86_400
 _LAST_SECOND: Final = 253_402_300_799
 """The end of the year 9999, the last that there are dates of."""
@@ -158,7 +160,8 @@ def _list_named(
     field: TextField, counts: Counter[int], names: Mapping[int, str]
 ) -> tuple[FacetValue, ...]:
     named = ((names.get(number), count) for number, count in counts.most_common())
-    known = [(name, count) for name, count in named if name]
+    # What the client itself wrote has a model in angle brackets, which nobody looks for.
+    known = [(name, count) for name, count in named if name and not name.startswith("<")]
     return tuple(_make(field, name, count) for name, count in known[:MAX_VALUES])
 
 
@@ -186,7 +189,7 @@ def count_months(handles: Iterable[int], queries: TextQueries) -> dict[str, int]
     """Return how many texts are of each of the newest months; those without a time are of none."""
     ordered, months = sorted(handles), dict[str, int]()
     end = len(ordered)
-    while end and len(months) < MAX_VALUES:
+    while end and len(months) < MAX_MONTHS:
         second = min(queries.find_second(ordered[end - 1]), _LAST_SECOND)
         if second < _DAY:
             break
@@ -195,6 +198,15 @@ def count_months(handles: Iterable[int], queries: TextQueries) -> dict[str, int]
         months[f"{month:%Y-%m}"] = end - start
         end = start
     return months
+
+
+def count_between(
+    handles: Iterable[int], moments: Sequence[float], queries: TextQueries
+) -> tuple[int, ...]:
+    """Return how many texts are between each two of these moments."""
+    ordered = sorted(handles) if moments else []
+    places = [bisect_left(ordered, queries.find_handle(int(each))) for each in moments]
+    return tuple(end - start for start, end in pairwise(places))
 
 
 def drop_joined(

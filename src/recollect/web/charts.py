@@ -302,6 +302,42 @@ def draw_week(values: Sequence[float], before: Sequence[float]) -> Markup:
     ).format(7 * _BAR, 7 * _BAR, Markup().join(bars))
 
 
+_MIN_MONTHS: Final = 12
+_MAX_MONTHS: Final = 24
+
+
+def draw_months(counts: Mapping[str, int], addresses: Mapping[str, str]) -> Markup:
+    """Draw results by month, from the oldest to the newest; empty months keep their place.
+
+    The months are as in `2026-11`. Purely visual: a list beside it has the same figures.
+    """
+    places = {month: 12 * int(month[:4]) + int(month[5:]) for month in counts}
+    last = max(places.values(), default=0)
+    first = max(min((*places.values(), last - _MIN_MONTHS + 1)), last - _MAX_MONTHS + 1)
+    width = last - first + 1
+    shown = {month: count for month, count in counts.items() if places[month] >= first}
+    most = max(shown.values(), default=0) or 1
+    bars = Markup().join(
+        Markup(
+            '<a href="{}" tabindex="-1"><title>{}: {}</title><rect class="room" x="{}" width="1" '
+            'height="32"/><rect class="bar" x="{}" y="{}" width="0.8" height="{}"/></a>'
+        ).format(
+            addresses[month],
+            month,
+            f"{count:,}",
+            places[month] - first,
+            places[month] - first + 0.1,
+            _trim(30 - max(28 * count / most, 1)),
+            _trim(max(28 * count / most, 1)),
+        )
+        for month, count in shown.items()
+    )
+    return Markup(
+        '<svg class="months" viewBox="0 0 {} 32" preserveAspectRatio="none" width="100%" '
+        'height="32" aria-hidden="true"><path d="M0 30.5h{}"/>{}</svg>'
+    ).format(width, width, bars)
+
+
 def _draw_bar(name: str, place: int, share: float, width: int) -> Markup:
     height = round(share * _BAR_HEIGHT, 1)
     return Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>').format(

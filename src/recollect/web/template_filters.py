@@ -22,7 +22,7 @@ from recollect.render.views.part_builders import shorten_path
 from recollect.session.figures import COMPACTED, FAILED, MAX_STEPS, STEP_NAMES, TEXT, YOU
 from recollect.session.times import parse_time
 from recollect.versions.replay import Version, VersionKind
-from recollect.web.charts import draw_share
+from recollect.web.charts import draw_months, draw_share
 
 PITCH: Final = 3
 _BASE: Final = 15
@@ -245,6 +245,7 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "tool_name": shorten_tool,
     "trace": draw_trace,
     "share": draw_share,
+    "months": draw_months,
     "exact": _keep_exact,
     "version_mark": draw_single_mark,
 }

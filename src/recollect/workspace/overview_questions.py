@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -29,7 +29,7 @@ from recollect.usage.zones import Zone, load_zone
 from recollect.workspace.usage_questions import find_today
 
 if TYPE_CHECKING:
-    from recollect.documents.session_listing import SessionListing
+    from recollect.usage.reports import UsageReport
     from recollect.workspace.workspace import Workspace
 
 
@@ -129,12 +129,37 @@ MAX_PROJECTS: Final = 8
 _LIVE_ORDER: Final = {"waiting": 0, "busy": 1, "idle": 2}
 
 
-def make_overview(workspace: Workspace) -> Overview:
+class OverviewReports(NamedTuple):
+    """What takes time to count."""
+
+    days: UsageReport
+    projects: UsageReport
+
+
+def load_reports(workspace: Workspace) -> OverviewReports:
+    """Count the usage that an overview shows: by day, and by project."""
+    today = find_today(load_zone(None), workspace.now)
+
+    def load(group: Group, days: int) -> UsageReport:
+        first = today - timedelta(days=days - 1)
+        return workspace.usage(group, since=first.isoformat(), until=today.isoformat()).report
+
+    return OverviewReports(load(Group.DAY, DAYS), load(Group.PROJECT, PROJECT_DAYS))
+
+
+def find_weeks(workspace: Workspace) -> tuple[date, date]:
+    """Return the Monday of last week and the Sunday of this one."""
+    today = find_today(load_zone(None), workspace.now)
+    monday = today - timedelta(days=today.weekday())
+    return monday - timedelta(days=7), monday + timedelta(days=6)
+
+
+def make_overview(workspace: Workspace, reports: OverviewReports) -> Overview:
     """Return the overview of all sessions, as of now."""
     zone = load_zone(None)
     today = find_today(zone, workspace.now)
     sessions = workspace.sessions(with_usage=True).sessions
-    days = _list_days(workspace, sessions, zone, today)
+    days = _list_days(reports.days, sessions, zone, today)
     monday = today - timedelta(days=today.weekday())
     week = timedelta(days=7)
     expiring = _find_expiring(sessions, workspace.now)
@@ -149,15 +174,14 @@ def make_overview(workspace: Workspace) -> Overview:
         recent=sessions[:RECENT],
         expiring=tuple(expiring[:EXPIRING]),
         expiring_total=len(expiring),
-        projects=_list_projects(workspace, sessions, today),
+        projects=_list_projects(reports.projects, sessions),
     )
 
 
 def _list_days(
-    workspace: Workspace, sessions: Sequence[SessionListing], zone: Zone, today: date
+    report: UsageReport, sessions: Sequence[SessionListing], zone: Zone, today: date
 ) -> dict[str, ActivityDay]:
     first = today - timedelta(days=DAYS - 1)
-    report = workspace.usage(Group.DAY, since=first.isoformat(), until=today.isoformat()).report
     usage = {row.key: row for row in report.rows if row.key}
     starts = (zone.find_day(int(find_start(each))) for each in sessions)
     started = Counter(day.isoformat() for day in starts if day and first <= day <= today)
@@ -201,10 +225,8 @@ def _find_expiring(sessions: Iterable[SessionListing], now: datetime) -> list[Se
 
 
 def _list_projects(
-    workspace: Workspace, sessions: Sequence[SessionListing], today: date
+    report: UsageReport, sessions: Sequence[SessionListing]
 ) -> tuple[ProjectGroup, ...]:
-    first = today - timedelta(days=PROJECT_DAYS - 1)
-    report = workspace.usage(Group.PROJECT, since=first.isoformat(), until=today.isoformat()).report
     usage = {row.key: row.totals for row in report.rows if row.key}
     named: defaultdict[str, list[str]] = defaultdict(list)
     for path in usage:

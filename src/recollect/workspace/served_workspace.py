@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -38,6 +38,7 @@ from recollect.workspace import (
 
 if TYPE_CHECKING:
     from recollect.documents.health_report import HealthReport
+    from recollect.documents.session_documents import Overview
     from recollect.lineage import Relatives
     from recollect.search.engine import SearchOptions, SearchResult
     from recollect.session.session import Session
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from recollect.store.text_queries import KeptTexts
     from recollect.usage.ledger_access import LedgerCache, UsageLedger
     from recollect.usage.reports import UsageReport
+    from recollect.workspace.overview_questions import OverviewReports
     from recollect.workspace.searching import SearchAnswer
     from recollect.workspace.turn_selection import TurnRange, TurnWindow
 
@@ -87,6 +89,8 @@ class ServedWorkspace(workspace.Workspace):
         self._totals: WeakKeyDictionary[Session, tuple[tuple[Turn, ...], list[int | None]]] = (
             WeakKeyDictionary()
         )
+        self._overview: tuple[object, OverviewReports] | None = None
+        self._failures: tuple[object, tuple[int, ...]] | None = None
         self._is_closed = False
 
     def close(self) -> None:
@@ -239,6 +243,43 @@ class ServedWorkspace(workspace.Workspace):
             if each.id in ids
         }
         return SearchAnswer(query=query, result=result, sessions=sessions)
+
+    def overview(self) -> Overview:
+        """Return the overview; what takes time is counted again only when the index has changed."""
+        from recollect.workspace.overview_questions import load_reports, make_overview
+
+        stamps = self._ledgers.find_state()
+        state = (stamps, self.now.astimezone().date())
+        kept = self._overview
+        # Without an index there is nothing to tell a change by.
+        if kept is None or kept[0] != state or not any(stamps):
+            kept = self._overview = (state, load_reports(self))
+        return make_overview(self, kept[1])
+
+    def count_failures(self) -> tuple[int, ...]:
+        """Return how many calls and requests failed on each day of last week and this one.
+
+        Empty while texts are still being indexed. Counted again when a session has changed.
+        """
+        from recollect.search.engine import SearchOptions
+        from recollect.workspace.overview_questions import find_weeks
+
+        known = self.catalog.snapshot
+        first, last = find_weeks(self)
+        if not known.is_searchable:
+            return ()
+        if self._failures is None or self._failures[0] != (known.version, first):
+            days = [first + timedelta(days=at) for at in range((last - first).days + 2)]
+            midnights = (datetime.combine(day, datetime.min.time()).astimezone() for day in days)
+            moments = tuple(each.timestamp() for each in midnights)
+            options = SearchOptions(limit=0, recent=True, moments=moments)
+            query = f"is:error since:{first} until:{last}"
+            try:
+                counts = self.search(query, options, seconds=0).result.counts
+            except IndexFailure:
+                return ()
+            self._failures = ((known.version, first), counts)
+        return self._failures[1]
 
     def find_relatives(self, listing: SessionListing) -> Relatives:
         """Return the sessions that one continues or was forked from, and those that follow it."""

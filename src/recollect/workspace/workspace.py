@@ -236,9 +236,9 @@ class Workspace(WorkspaceResources):
 
     def overview(self) -> Overview:
         """Return the activity of the last year, this week, what runs, what expires, projects."""
-        from recollect.workspace.overview_questions import make_overview
+        from recollect.workspace.overview_questions import load_reports, make_overview
 
-        return make_overview(self)
+        return make_overview(self, load_reports(self))
 
     def mark(
         self, name: str, *, starred: bool | None = None, note: str | None = None

@@ -2,6 +2,7 @@
 all sessions, or what to do if there are none.
 """
 
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlencode
@@ -44,7 +45,7 @@ class EmptyPage(Struct, frozen=True, kw_only=True):
 class WeekFigure(Struct, frozen=True, kw_only=True):
     """A figure of this week against the same days of the last."""
 
-    measure: Measure
+    measure: Measure | Literal["failures"]
     value: str
     address: str
     """The page that says what it consists of."""
@@ -97,7 +98,10 @@ def render_home_page(
         first_day=_find_first_day(overview).isoformat(),
         busiest=busiest,
         busiest_value=_format_day(busiest, wanted.measure) if busiest else "",
-        week=tuple(_describe_week(overview, days, each) for each in MEASURES),
+        week=(
+            *(_describe_week(overview, days, each) for each in MEASURES),
+            *_describe_failures(overview, workspace.count_failures()),
+        ),
         shares=tuple(
             draw_share(each.cost_usd, most) if each.tokens else Markup()
             for each in overview.projects
@@ -179,6 +183,23 @@ def _describe_week(
         change=_compare(_measure(this, measure), _measure(last, measure), measure),
         before=_format_day(last, measure),
         bars=draw_week(values[7:], values[:7]),
+    )
+
+
+def _describe_failures(overview: Overview, counts: Sequence[int]) -> Iterator[WeekFigure]:
+    """Yield the failures of this week, unless there are none to count."""
+    if not any(counts):
+        return
+    since, until = overview.this_week.since, overview.this_week.until
+    days = (date.fromisoformat(until) - date.fromisoformat(since)).days + 1
+    this, last = sum(counts[7 : 7 + days]), sum(counts[:days])
+    yield WeekFigure(
+        measure="failures",
+        value=format_number(this),
+        address=f"/search?{urlencode({'q': f'is:error since:{since} until:{until}'})}",
+        change=_compare(this, last, "sessions"),
+        before=format_number(last),
+        bars=draw_week(counts[7:], counts[:7]),
     )
 
 
