@@ -18,7 +18,7 @@ def test_versions_are_listed_with_their_grades(server: RunningServer) -> None:
     """The newest is compared with the one before it."""
     page = _read(server, f"/file?path={quote(CLI)}")
     assert re.findall(r'<a class="number"[^>]*>(v\d+)<', page) == ["v3", "v2", "v1"]
-    assert "comparing v2 → v3" in page
+    assert "Comparing v2 → v3" in page
     assert f"recollect restore {CLI} --at 3" in page
     rows = re.findall(r'<tr class="changed">', page)
     assert len(rows) == 4
@@ -27,7 +27,7 @@ def test_versions_are_listed_with_their_grades(server: RunningServer) -> None:
 def test_two_versions_can_be_chosen(server: RunningServer) -> None:
     """Any two can be compared; a number that does not exist is an error."""
     page = _read(server, f"/file?path={quote(CLI)}&a=1&b=3")
-    assert "comparing v1 → v3" in page
+    assert "Comparing v1 → v3" in page
     assert server.get(f"/file?path={quote(CLI)}&b=9").status == 404
     assert server.get(f"/file?path={quote(CLI)}&b=x").status == 422
 

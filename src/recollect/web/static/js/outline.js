@@ -320,5 +320,5 @@ function drawErrors(count) {
 
 /** @param {number} dollars */
 function showCost(dollars) {
-  return dollars < 0.01 ? "<$0.01" : `$${dollars.toFixed(2)}`;
+  return dollars < 0.005 ? "<$0.01" : `$${dollars.toFixed(2)}`;
 }
