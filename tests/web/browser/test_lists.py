@@ -64,6 +64,18 @@ def test_filters_of_files(desk: Visit) -> None:
     expect(page.locator("table.files .path")).to_have_count(4)
 
 
+def test_a_first_version_on_a_phone(start_visit: StartVisit) -> None:
+    """Its lines have no counterpart, and are as wide as the screen all the same."""
+    found = start_visit(Look(size=PHONE))
+    page = found.open("/file?path=/home/mina/projects/tidepool/src/tidepool/cli.py&b=1")
+    rows = page.locator(".side-by-side tr.changed")
+    expect(rows).to_have_count(11)
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.side-by-side .new')].map((each) => each.clientWidth)"
+    )
+    assert min(widths) > 250
+
+
 def test_results_by_month(desk: Visit) -> None:
     """A bar for each month narrows the search to it; there is none where all are of one month."""
     page = desk.open("/search?q=test")
