@@ -14,12 +14,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
+from recollect.launch.client_guard import MARK_VARIABLE
 from recollect.library.listings import iter_sessions
 from recollect.library.opening import open_session
 from recollect.records.token_usage import Tokens
@@ -107,9 +108,10 @@ class Theatre:
         settings = [f"{name}={value}" for name, value in {**switches, **places}.items()]
         stage = [sys.executable, "-m", "tests.client.stage", *client]
         script = self._bin / "claude"
-        script.write_text(
-            f'#!/bin/sh\nexec {shlex.join(["env", "-i", *settings, *isolation, *stage])} "$@"\n'
-        )
+        # What Recollect knows the tools of a client by, whatever else is left out.
+        mark = f'{MARK_VARIABLE}="${MARK_VARIABLE}"'
+        words = shlex.join([*isolation, *stage])
+        script.write_text(f'#!/bin/sh\nexec env -i {shlex.join(settings)} {mark} {words} "$@"\n')
         script.chmod(0o755)
 
     @property
@@ -180,6 +182,7 @@ class Theatre:
     def follow(self, *arguments: str) -> Iterator["Follower"]:
         """`recollect follow`, listening since before the client is started."""
         with self.start([*RECOLLECT, "follow", *arguments]) as process:
+            _wait_until_watching(process)
             yield Follower(process)
 
     @property
@@ -213,6 +216,19 @@ class Theatre:
                 shown = words.rstrip(b"\0").replace(b"\0", b" ")
                 found[int(place.name)] = shown.decode(errors="replace")
         return found
+
+
+def _wait_until_watching(process: "subprocess.Popen[str]") -> None:
+    """Wait until a program is told of changed files: what is there already is then known to it."""
+    descriptors = Path(f"/proc/{process.pid}/fd")
+    deadline = time.monotonic() + SECONDS
+    while descriptors.exists() and process.poll() is None:
+        # One may be closed meanwhile.
+        with suppress(OSError):
+            if any("inotify" in each.readlink().name for each in descriptors.iterdir()):
+                return
+        assert time.monotonic() < deadline, "it watches nothing"
+        time.sleep(0.02)
 
 
 class Follower:

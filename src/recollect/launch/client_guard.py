@@ -15,10 +15,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-_MARK_VARIABLE = "_RECOLLECT_CONVERSATION"
+MARK_VARIABLE = "_RECOLLECT_CONVERSATION"
 GRACE_SECONDS = 3.0
 _POLL_SECONDS = 2.0
 _STEP_SECONDS = 0.05
+_KERNEL = 2
+"""The process whose children are threads of the kernel."""
 _PARENT_FIELD = 1
 _START_FIELD = 19
 """Positions in `/proc/<pid>/stat`, after the name in parentheses."""
@@ -29,7 +31,7 @@ Process = tuple[int, str]
 
 def make_mark() -> str:
     """Return a setting for the environment of a client, inherited by everything it starts."""
-    return f"{_MARK_VARIABLE}={os.urandom(16).hex()}"
+    return f"{MARK_VARIABLE}={os.urandom(16).hex()}"
 
 
 def start_guard(client: int, mark: str) -> "subprocess.Popen[bytes] | None":
@@ -73,14 +75,33 @@ def _list_marked(mark: str, known: list[Process]) -> list[Process]:
     """Return the processes with a mark that are not known yet."""
     now = _read_processes()
     others = [(pid, started) for pid, (_, started) in now.items() if (pid, started) not in known]
-    return [each for each in others if _has_mark(each[0], mark.encode())]
+    marked: list[Process] = []
+    deadline = time.monotonic() + GRACE_SECONDS
+    while others:
+        settings = {each: read_settings(each[0]) for each in others}
+        marked += [each for each in others if mark.encode() in (settings[each] or ())]
+        # On older systems threads of the kernel look as if they were being loaded forever.
+        loading = [each for each in others if settings[each] is None]
+        others = [each for each in loading if _KERNEL not in (each[0], now[each[0]][0])]
+        if time.monotonic() > deadline:
+            break
+        time.sleep(_STEP_SECONDS / 10 if others else 0)
+    return marked
 
 
-def _has_mark(pid: int, mark: bytes) -> bool:
+def read_settings(pid: int) -> list[bytes] | None:
+    """Return the environment of a process, as far as it can be read.
+
+    None while its program is being loaded: for a moment it has neither arguments nor environment.
+    """
+    directory = Path(f"/proc/{pid}")
     try:
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        found = (directory / "environ").read_bytes()
+        if not found and not (directory / "cmdline").read_bytes():
+            return None
+        return (found or (directory / "environ").read_bytes()).split(b"\0")
     except OSError:
-        return False
+        return []
 
 
 def signal_family(group: int, family: list[Process], number: int) -> None:
