@@ -132,7 +132,7 @@ def iter_diff(old: tuple[str, str], new: tuple[str, str], *, reveal: bool = Fals
         text = line.removesuffix("\n")
         if not is_name and text[1:] in masked:
             text = text[0] + masked[text[1:]]
-        shown = safe_text(text, single_line=True)
+        shown = safe_text(text, single_line=is_name)
         yield shown if is_name else click.style(shown, fg=_COLOURS.get(line[:1]))
         if not (is_name or line.startswith("@") or line.endswith("\n")):
             yield _NO_NEWLINE

@@ -179,6 +179,19 @@ def test_a_renamed_file_keeps_its_versions(run_recollect: RunRecollect, tmp_path
     ]
 
 
+def test_a_diff_has_the_tabs_of_the_file(
+    safe_environment: None, run_recollect: RunRecollect, tmp_path: Path
+) -> None:
+    """They are as harmless as in `git diff`; other control characters are shown by name."""
+    made = Project(tmp_path / "shop")
+    made.prompt("Write it")
+    made.write("main.go", "{\n\treturn\n}\n")
+    made.edit("main.go", "\treturn", "\t\tpanic(\x1b)")
+    made.save()
+    shown = run_recollect("file", str(made.path("main.go")), "--diff", "1..2")
+    assert shown.stdout.splitlines()[3:] == [" {", "-\treturn", "+\t\tpanic(␛)", " }"]
+
+
 def test_a_diff_of_versions_and_of_the_present(
     run_recollect: RunRecollect, project: Project
 ) -> None:
