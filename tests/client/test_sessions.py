@@ -172,8 +172,10 @@ def test_an_interrupt_in_a_tool_leaves_both_sides_clean(theatre: Theatre) -> Non
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert left == {}
-    (call,) = theatre.open().tool_calls
-    assert call.status not in (SUCCESS, FAILED)
+    calls = theatre.open().tool_calls
+    # The newest client may exit before it has written a call that it has printed.
+    assert len(calls) <= 1
+    assert {call.status for call in calls}.isdisjoint({SUCCESS, FAILED})
 
 
 def test_every_scene_has_tokens_of_its_own() -> None:

@@ -32,6 +32,20 @@ def test_two_versions_can_be_chosen(server: RunningServer) -> None:
     assert server.get(f"/file?path={quote(CLI)}&b=x").status == 422
 
 
+def test_all_lines_can_be_shown_with_their_authors(server: RunningServer) -> None:
+    """Unchanged lines are left out at first; a link shows them, and other versions stay whole."""
+    short = _read(server, f"/file?path={quote(CLI)}")
+    link = f"/file?path={quote(CLI, safe='')}&amp;whole=true"
+    assert re.findall(r'<tr class="skipped"><td colspan="5"><a href="([^"]*)">', short) == [link]
+    assert "8 unchanged lines" in short
+    whole = _read(server, link.replace("&amp;", "&"))
+    numbers = re.findall(r'<td class="line-number">(\d+)</td>\s*<td class="new', whole)
+    assert numbers == [str(number) for number in range(1, 16)]
+    assert "unchanged lines" not in whole
+    assert f'href="/file?path={quote(CLI, safe="")}">Changed lines only' in whole
+    assert f"/file?path={quote(CLI, safe='')}&amp;b=1&amp;whole=true" in whole
+
+
 def test_a_file_that_no_session_names_is_not_read(server: RunningServer) -> None:
     """Whether it exists on disk or not: the answer is the same."""
     for path in ("/etc/hostname", "/nowhere", "../../etc/hostname", "relative.py"):

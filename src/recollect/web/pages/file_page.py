@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.documents.file_versions import VersionEntry
 from recollect.documents.session_documents import ProjectRow
@@ -52,6 +53,8 @@ class FileParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     path: FilePath
     a: int | None = None
     b: int | None = None
+    whole: bool = False
+    """Whether to show unchanged lines too."""
 
 
 class FilesPage(Struct, frozen=True, kw_only=True):
@@ -145,6 +148,9 @@ class FilePage(Struct, frozen=True, kw_only=True):
     unknown: int | None
     """A chosen version whose content is not known."""
     rows: tuple[DiffRow, ...]
+    is_whole: bool
+    toggle: str
+    """The page with all lines, or with changed ones only."""
     restore: str
     """Empty as long as numbers of versions may still change."""
     unread: int
@@ -211,7 +217,7 @@ class _Frame(NamedTuple):
 def _render_history(history: FileHistory, wanted: FileParameters, frame: _Frame) -> PageContent:
     chosen = _choose(history.versions, wanted)
     versions = history.versions
-    rows = tuple(_make_version(each, wanted.path, chosen) for each in reversed(versions))
+    rows = tuple(_make_version(each, wanted, chosen) for each in reversed(versions))
     directory, _, name = history.path.rpartition("/")
     unknown = next((each.number for each in chosen if each and _read(each) is None), None)
     page = FilePage(
@@ -224,7 +230,9 @@ def _render_history(history: FileHistory, wanted: FileParameters, frame: _Frame)
         a=chosen.a.number if chosen.a else None,
         b=chosen.b.number,
         unknown=unknown,
-        rows=() if unknown else tuple(_compare(chosen, versions)),
+        rows=() if unknown else tuple(_compare(chosen, versions, is_whole=wanted.whole)),
+        is_whole=wanted.whole,
+        toggle=_make_link(replace(wanted, whole=not wanted.whole)),
         restore=""
         if frame.unread or is_partial(chosen.b)
         else _name_command(history.path, chosen.b),
@@ -265,10 +273,14 @@ def _read(version: Version) -> str | None:
     return None if version.text is None else mask_in_lines(version.text)
 
 
-def _make_version(version: Version, path: str, chosen: _Chosen) -> VersionRow:
-    def address(a: int | None, b: int) -> str:
-        return "/file?" + urlencode({"path": path, **({"a": a} if a else {}), "b": b})
+def _make_link(wanted: FileParameters) -> str:
+    """Return the address of a page that shows the file in another way."""
+    chosen = {"a": wanted.a, "b": wanted.b, "whole": "true" if wanted.whole else None}
+    given = {name: value for name, value in chosen.items() if value}
+    return "/file?" + urlencode({"path": wanted.path, **given})
 
+
+def _make_version(version: Version, wanted: FileParameters, chosen: _Chosen) -> VersionRow:
     number = version.number
     origin = version.origin
     is_outside = version.kind in (VersionKind.OUTSIDE, VersionKind.DELETED)
@@ -276,20 +288,20 @@ def _make_version(version: Version, path: str, chosen: _Chosen) -> VersionRow:
         entry=describe_version(version),
         mark="outside" if is_outside else version.known.value,
         place=make_address(origin.session_id, origin.uuid),
-        choose_a=address(number, chosen.b.number),
-        choose_b=address(None, number),
+        choose_a=_make_link(replace(wanted, a=number, b=chosen.b.number)),
+        choose_b=_make_link(replace(wanted, a=None, b=number)),
         is_a=chosen.a is not None and chosen.a.number == number,
         is_b=chosen.b.number == number,
     )
 
 
-def _compare(chosen: _Chosen, versions: Sequence[Version]) -> Iterator[DiffRow]:
+def _compare(chosen: _Chosen, versions: Sequence[Version], *, is_whole: bool) -> Iterator[DiffRow]:
     old, new = (_read(chosen.a) if chosen.a else "") or "", _read(chosen.b) or ""
     earlier = [each for each in versions if each.number <= chosen.b.number]
     own = [each for each in earlier if each.path == chosen.b.path]
     authors = find_authors(own, new) if new else []
     pairs = list(_pair(split_lines(old), split_lines(new)))
-    shown = _find_shown([each.kind for each in pairs])
+    shown = set(range(len(pairs))) if is_whole else _find_shown([each.kind for each in pairs])
     sides = _Sides(chosen.b.path, old, new, authors)
     skipped = 0
     for at, pair in enumerate(pairs):
