@@ -67,6 +67,7 @@ CONVERSATION = "conversation"
 RUNNING = "running"
 FIRST = "How does the migrate command register itself?"
 SECOND = "Good. Now a replay command that puts dead jobs back in their queue, oldest first."
+THIRD = "Then run the whole suite with -race and commit."
 SCRIPT = {
     FIRST: "say `newMigrateCommand` takes the app and returns a command; `commands` lists it.",
     SECOND: "",
@@ -193,6 +194,7 @@ def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
         contexts = [{"kind": "file", "name": "cmd/commands.go"}]
         found.act(conversation, "prompts", text=SECOND, contexts=contexts)
         found.wait_for_status(conversation, "waiting")
+        found.act(conversation, "prompts", text=THIRD)
         yield found
 
 
