@@ -234,6 +234,29 @@ def test_sessions_are_continued_and_forked(
     assert [turn.words for turn in stage.open(session).turns][-1] == "play:again"
 
 
+def test_a_queued_prompt_is_edited(browser: Browser, stage: Theatre, tmp_path: Path) -> None:
+    """While the client waits for an answer, a prompt comes back, and only the new one is sent."""
+    with sit_down(browser, stage, tmp_path) as found:
+        page = start(found, stage.work)
+        play(page, "touch_one")
+        expect(find_card(page)).to_contain_text("touch one.txt")
+        play(page, "hello")
+        queue = page.locator(".queue li")
+        expect(queue).to_have_count(1)
+        page.get_by_role("button", name="Edit: play:hello").click()
+        box = page.get_by_role("combobox", name="Message")
+        expect(box).to_have_value("play:hello")
+        expect(queue).to_have_count(0)
+        box.fill("")
+        find_card(page).get_by_role("button", name="Allow once").click()
+        expect_said(page, "touch_one")
+        play(page, "again")
+        expect_said(page, "again")
+        end(page)
+    assert [turn.words for turn in stage.open().turns] == ["play:touch_one", "play:again"]
+    assert "play:hello" not in json.dumps(stage.requests)
+
+
 def test_prompts_are_queued_compacted_and_illustrated(
     browser: Browser, stage: Theatre, tmp_path: Path
 ) -> None:
