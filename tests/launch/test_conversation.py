@@ -623,6 +623,8 @@ def test_an_ended_conversation_takes_nothing(tmp_path: Path) -> None:
         assert (last.code, last.reason) == (0, "ended")
         with pytest.raises(UsageError, match="The conversation has ended"):
             await conversation.send("say two")
+        with pytest.raises(UsageError, match="The conversation has ended"):
+            await conversation.cancel_prompt("any")
 
     asyncio.run(run())
 

@@ -110,6 +110,7 @@ class Conversation(ConversationClient):
 
     async def cancel_prompt(self, uuid: str) -> bool:
         """Take back a queued prompt; return whether the client had not taken it yet."""
+        self._check_open()
         if self._process is None and not self._starting.locked():
             # It would be sent to the next client.
             withdrawn = list(self._state.withdraw(uuid))
