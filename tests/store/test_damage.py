@@ -18,6 +18,7 @@ from recollect.store.database import (
 )
 from recollect.store.schema import DamagedIndex
 from recollect.sync.index_access import ask_index
+from recollect.sync.session_lists import list_current
 from tests.sync.lines import PRICED, Line
 from tests.sync.world import World, add_up, assert_same
 
@@ -239,6 +240,30 @@ def test_what_cannot_be_a_message_is_left_behind(world: World) -> None:
     world.sync()
     assert [row[0] for row in world.dump()["messages"]] == ["claude/projects/p/good.jsonl"]
     assert not set_aside_if_damaged(world.data)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE sessions SET models = x'00'",
+        "UPDATE sessions SET all_models = x'00'",
+        "UPDATE sessions SET turn_starts = x'00'",
+        "UPDATE tool_calls SET session = session + 99",
+        "UPDATE sessions SET path = x'00' WHERE id = 1",
+    ],
+)
+def test_what_cannot_be_a_session_is_left_behind(indexed: Indexed, damage: str) -> None:
+    """Cut files read as zeros, and rows may refer to others that are lost."""
+    world = indexed.world
+    indexed.put_back(indexed.content)
+    listed = list_current(world.data, world.find(), is_complete=True)
+    connection = apsw.Connection(str(indexed.path))
+    connection.execute(damage)
+    connection.close()
+    zero_problems(world)
+    set_aside_if_damaged(world.data)
+    assert indexed.ask() == indexed.totals
+    assert list_current(world.data, world.find(), is_complete=True) == listed
 
 
 def test_damage_found_while_asking_is_mended(indexed: Indexed) -> None:

@@ -68,7 +68,11 @@ def _iter_notes(
 
 
 _NOTES_TABLE = "file_notes"
-_UNREADABLE = (apsw.Error, UnicodeDecodeError, schema.DamagedIndex)
+_UNREADABLE = (
+    *(apsw.Error, schema.DamagedIndex, msgspec.MsgspecError),
+    *(LookupError, TypeError, ValueError),
+)
+"""What reading an index can raise whose pages are zeroed, missing or those of another table."""
 _DEFAULTS = {"INTEGER": "0", "TEXT": "''", "BLOB": "x''", "REAL": "0"}
 
 
@@ -117,7 +121,8 @@ def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> Sess
             ) | calls
         except _UNREADABLE:
             continue
-    deleted = {path for path in listings.keys() | figures.keys() if not exists(path)}
+    paths = listings.keys() | figures.keys()
+    deleted = {path for path in paths if _is_path(path) and not exists(path)}
     return SessionRemains(
         [stored for path, stored in listings.items() if path in deleted],
         [
@@ -126,6 +131,11 @@ def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> Sess
             if path in deleted
         ],
     )
+
+
+def _is_path(name: object) -> bool:
+    """Return whether a damaged table still has a path here."""
+    return isinstance(name, str) and "\0" not in name and bool(name)
 
 
 def _iter_predecessors(directory: Path) -> Iterator[tuple[apsw.Connection, int]]:
