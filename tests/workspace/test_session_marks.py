@@ -51,3 +51,11 @@ def test_a_note_has_an_end(tmp_path: Path) -> None:
     """A note is a remark, not a document."""
     with pytest.raises(UsageError, match="at most 10,000 characters"):
         change_mark(tmp_path, "a", note="x" * (MAX_NOTE + 1))
+
+
+def test_a_note_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    """Bytes of an argument that are no UTF-8 could not be written, and nothing is changed."""
+    change_mark(tmp_path, "a", note="kept")
+    with pytest.raises(UsageError, match="must be valid UTF-8"):
+        change_mark(tmp_path, "a", note="x \udcff")
+    assert load_marks(tmp_path) == {"a": SessionMark(note="kept")}

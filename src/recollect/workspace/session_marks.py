@@ -49,6 +49,8 @@ def change_mark(
     """Set or remove a star, a note or both, and return the mark; None leaves one as it is."""
     if note is not None and len(note) > MAX_NOTE:
         raise UsageError(f"A note has at most {MAX_NOTE:,} characters; this one has {len(note):,}.")
+    if note is not None and not _is_unicode(note):
+        raise UsageError("A note must be valid UTF-8.")
     if starred is None and note is None:
         return _read(directory).sessions.get(session_id, NO_MARK)
     make_private_directory(directory)
@@ -64,6 +66,15 @@ def change_mark(
         found = others if mark == NO_MARK else {**others, session_id: mark}
         _write(directory, MarksFile(sessions=found))
     return mark
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether `text` can be written; bytes of an argument that are no UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read(directory: Path) -> MarksFile:
