@@ -26,6 +26,8 @@ from tests.redact.planted_files import AGENT, SLUG, SPILLED, plant_beside, plant
 from tests.redact.secret_contexts import write_down
 
 FIELDS = "11111111-1111-4111-8111-111111111111"
+NAMES = "33333333-3333-4333-8333-333333333333"
+"""A session with secrets in the fields that are no texts: ids, paths, names and settings."""
 KINDS = "22222222-2222-4222-8222-222222222222"
 _CWD = "/srv/reef"
 _RUN = re.compile(r"[A-Za-z0-9+/]{16,}")
@@ -79,7 +81,8 @@ def plant_sessions(root: Path) -> Planted:
     project = root / "projects" / "-srv-reef"
     project.mkdir(parents=True)
     secrets: list[str] = []
-    _write(project / f"{FIELDS}.jsonl", FIELDS, _iter_fields(rng, secrets))
+    _write(project / f"{FIELDS}.jsonl", FIELDS, _iter_fields(rng, secrets, are_texts=True))
+    _write(project / f"{NAMES}.jsonl", NAMES, _iter_fields(rng, secrets, are_texts=False))
     _write(project / f"{KINDS}.jsonl", KINDS, _iter_kinds(rng, secrets))
     families = cycle(each for each in WITH_RULE if each.recognisable)
 
@@ -112,13 +115,13 @@ def _say(text: str) -> Json:
     return {"type": "user", "message": {"role": "user", "content": text}}
 
 
-def _iter_fields(rng: Random, secrets: list[str]) -> Iterator[Json]:
+def _iter_fields(rng: Random, secrets: list[str], *, are_texts: bool) -> Iterator[Json]:
     yield _say("look at everything")
     families = [each for each in WITH_RULE if each.recognisable and not each.multiline]
     for _, kind, needs in list_records():
         for way, value in iter_struct(kind, []):
             family = families[len(secrets) % len(families)]
-            if is_unread(way) or not isinstance(value, dict):
+            if is_unread(way) == are_texts or not isinstance(value, dict):
                 continue
             plant = family.make(rng)
             secrets.extend(plant.secrets)

@@ -1,6 +1,5 @@
 """A server that may run Claude Code, with a stand-in for it, and what a page sends to it."""
 
-import http.client
 import json
 import os
 import re
@@ -9,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from tests.launch.conversing import install_client
-from tests.web.running import Answer, RunningServer, copy_demo, run_server
+from tests.web.running import Answer, RunningServer, copy_demo, hear_events, run_server
 
 
 @dataclass(frozen=True)
@@ -136,23 +134,5 @@ def run_talker(folder: Path, *options: str) -> Iterator[Talker]:
 @contextmanager
 def listening(talker: Talker, path: str) -> Iterator[list[bytes]]:
     """Everything that a stream of events sends meanwhile."""
-    connection = http.client.HTTPConnection("127.0.0.1", talker.server.port, timeout=60)
-    connection.request("GET", path, headers={"Cookie": talker.cookie})
-    response = connection.getresponse()
-    assert response.status == 200
-    lines: list[bytes] = []
-
-    def read() -> None:
-        try:
-            lines.extend(iter(response.readline, b""))
-        except (OSError, ValueError, AttributeError):
-            return
-
-    reader = Thread(target=read, daemon=True)
-    reader.start()
-    try:
+    with hear_events(talker.server, path, {"Cookie": talker.cookie}) as lines:
         yield lines
-    finally:
-        if connection.sock is not None:
-            connection.sock.close()
-        response.close()

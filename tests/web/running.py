@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from recollect.demo import CLAUDE_DIRECTORY
@@ -166,3 +167,30 @@ def run_server(
             # One that does not end fails the test, and is not left running.
             process.kill()
         assert (process.returncode, errors) == (0, ""), (process.returncode, errors)
+
+
+@contextmanager
+def hear_events(
+    server: RunningServer, path: str, headers: Mapping[str, str] | None = None
+) -> Iterator[list[bytes]]:
+    """Everything that a stream of events sends meanwhile; with the key, or with other headers."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
+    connection.request("GET", path, headers=dict(headers or server.authority))
+    response = connection.getresponse()
+    assert response.status == 200
+    lines: list[bytes] = []
+
+    def read() -> None:
+        try:
+            lines.extend(iter(response.readline, b""))
+        except (OSError, ValueError, AttributeError):
+            return
+
+    reader = Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        yield lines
+    finally:
+        if connection.sock is not None:
+            connection.sock.close()
+        response.close()

@@ -1,109 +1,101 @@
-"""Names hold no definite secret either: of models, branches, versions, tools and subagents."""
+"""Names hold no definite secret either: of directories, files, models, branches, tools and more."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from random import Random
+
+import pytest
 
 from tests.process import RunRecollect
-from tests.redact.made_up_secrets import UPPER, draw
+from tests.redact.planted_files import GONE, WORKED
+from tests.redact.planted_names import LOST, SESSION, Names, plant_client, plant_names
+from tests.redact.planted_sessions import KINDS
+from tests.web.running import hear_events, run_server
+from tests.workspace.every_command import KEEPING, OF_A_SESSION, RUNS, iter_addresses
 
-SESSION = "66666666-6666-4666-8666-666666666666"
-AGENT = "abcd1234"
-QUESTIONS = (
-    ("list", "--subagents"),
-    ("list", "--subagents", "--json"),
-    ("tools", "--json"),
-    ("usage", "explain", SESSION),
-    *(("usage", group, "--json") for group in ("model", "branch", "tool", "subagent", "project")),
-    ("search", "hello", "--json"),
-    ("show", SESSION, "--json"),
-)
+FILES_OF_CLAUDE = {"directory", "empty project", "task file"}
+"""Parts of the paths of transcripts and sidecars: the index has them as they are, to find them."""
+ALSO_ARCHIVED = ("state.json", ".timelines.jsonl")
+"""Files of the archive, which keeps names as it keeps contents: unchanged."""
 
 
-class Names:
-    """Draws a secret for each name, and finds them again."""
-
-    def __init__(self) -> None:
-        self._rng = Random(3)
-        self._places: dict[str, str] = {}
-
-    def draw(self, place: str) -> str:
-        """Return a made-up key that is found nowhere but there."""
-        secret = "AK" + "IA" + draw(self._rng, UPPER + "234567", 16)
-        self._places[secret] = place
-        return secret
-
-    def find(self, data: bytes) -> list[str]:
-        """Return the places whose secrets can be read."""
-        return [place for secret, place in self._places.items() if secret.encode() in data]
-
-
-def plant(root: Path, names: Names) -> None:
-    """Write a session with a subagent whose names hold secrets."""
-    path = root / "projects" / "-srv-reef" / f"{SESSION}.jsonl"
-    beside = path.with_suffix("") / "subagents"
-    beside.mkdir(parents=True)
-    head = {
-        "gitBranch": f"feature/{names.draw('branch')}",
-        "version": f"2.1.0-{names.draw('version')}",
-        "entrypoint": names.draw("entrypoint"),
-    }
-    tool = f"mcp__{names.draw('server')}__{names.draw('tool')}"
-    model = f"claude-{names.draw('model')}"
-    use = {"type": "tool_use", "id": "toolu_1", "name": tool, "input": {}}
-    write_lines(path, [say("hello"), reply(use, model), say("again")], head)
-    agent = {"agentId": AGENT, "isSidechain": True, "gitBranch": names.draw("agent's branch")}
-    model = f"claude-{names.draw('agent model')}"
-    text = {"type": "text", "text": "done"}
-    write_lines(beside / f"agent-{AGENT}.jsonl", [say("look"), reply(text, model)], agent)
-    meta = {"agentType": names.draw("agent type"), "description": "look"}
-    (beside / f"agent-{AGENT}.meta.json").write_text(json.dumps(meta))
-
-
-def say(text: str) -> Mapping[str, object]:
-    """A prompt."""
-    return {"type": "user", "message": {"role": "user", "content": text}}
-
-
-def reply(block: Mapping[str, object], model: str) -> Mapping[str, object]:
-    """A reply that is counted."""
-    message = {
-        "id": f"msg_{block['type']}", "role": "assistant", "model": model, "content": [block],
-        "usage": {"input_tokens": 3, "output_tokens": 5},
-    }  # fmt: skip
-    return {"type": "assistant", "requestId": f"req_{block['type']}", "message": message}
-
-
-def write_lines(
-    path: Path, records: list[Mapping[str, object]], head: Mapping[str, object]
-) -> None:
-    """Write a transcript."""
-    lines = [
-        json.dumps(
-            {
-                "uuid": f"{path.stem}{number}", "sessionId": SESSION, "cwd": "/srv/reef",
-                "timestamp": f"2026-11-10T10:00:{number:02d}.000Z", **head, **record,
-            }
-        )
-        for number, record in enumerate(records)
-    ]  # fmt: skip
-    path.write_text("\n".join(lines) + "\n")
-
-
-def test_names_are_kept_and_shown_without_secrets(
+@pytest.mark.slow
+def test_no_command_shows_a_name_with_a_secret(
     run_recollect: RunRecollect, home: Path, tmp_path: Path
 ) -> None:
-    """Neither lists and totals nor any file of the index has one of them."""
+    """Without an index, with one, and while a client is running; files of the index neither."""
     names = Names()
-    plant(home, names)
+    file = plant_names(home, names)
+    model = {name: names.draw(name) for name in ("id", "display_name")}
+    status = json.dumps({"model": model, "version": names.draw("version of the client")})
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    leaks: dict[str, list[str]] = {}
+
+    def run_all(commands: Iterable[Sequence[str]]) -> None:
+        for command in commands:
+            arguments = [
+                _name_here(each).format(
+                    SESSION, file=file, directory=file.parent.parent, outside=outside
+                )
+                for each in command
+            ]
+            done = run_recollect(*arguments, input=status)
+            assert done.code in {0, 3, 4}, (arguments, done.stderr)
+            if found := names.find((done.stdout + done.stderr).encode()):
+                leaks[" ".join(command)] = found
+
+    run_all(OF_A_SESSION)
     assert run_recollect("index", "--text").code == 0
-    found = {each: names.find(run_recollect(*each).stdout.encode()) for each in QUESTIONS}
-    assert {each: places for each, places in found.items() if places} == {}
+    run_all(OF_A_SESSION)
+    plant_client(home, names)
+    run_all(each for each in OF_A_SESSION if each[0] != "follow")
+    run_all(RUNS)
+    stored = list_stored(tmp_path / "data", names)
+    run_all(KEEPING)
+    assert leaks == {}
+    assert stored <= FILES_OF_CLAUDE
     shown = run_recollect("usage", "model", "--json").stdout
     assert "claude-[redacted:aws-key]" in shown
-    files = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
-    assert "index.db" in {path.name for path in files}
-    assert {path.name: names.find(path.read_bytes()) for path in files} == {
-        path.name: [] for path in files
-    }
+
+
+def _name_here(argument: str) -> str:
+    return argument.replace(KINDS, SESSION).replace(WORKED, SESSION).replace(GONE, LOST)
+
+
+def list_stored(data: Path, names: Names) -> set[str]:
+    """The names that can be read in files of a data directory, or in what those are called."""
+    paths = [path for path in data.rglob("*") if path.name not in ALSO_ARCHIVED]
+    assert {"index.db", "text.db"} <= {path.name for path in paths}
+    called = "\n".join(str(path.relative_to(data)) for path in paths).encode()
+    contents = [path.read_bytes() for path in paths if path.is_file()]
+    return {place for data in (called, *contents) for place in names.find(data)}
+
+
+@pytest.mark.slow
+def test_no_page_and_no_event_names_a_secret(tmp_path: Path) -> None:
+    """Links neither: a file whose name holds a secret has no page."""
+    root = tmp_path / "root"
+    names = Names()
+    file = plant_names(root, names)
+    plant_client(root, names)
+    (transcript,) = (root / "projects").glob(f"*/{SESSION}.jsonl")
+    leaks = {}
+    with run_server(tmp_path, root) as server:
+        server.wait_until_current()
+        for _, path in iter_addresses(file, (SESSION, LOST)):
+            if found := names.find(server.get(path).body):
+                leaks[path] = found
+        with (
+            hear_events(server, f"/api/events?session={SESSION}") as of_session,
+            hear_events(server, "/api/events") as of_all,
+        ):
+            with transcript.open("a", encoding="utf-8") as lines:
+                lines.write('{"type":"summary","summary":"enough","leafUuid":"x"}\n')
+            server.wait_for(lambda: b'"appended"' in b"".join(of_session))
+            transcript.unlink()
+            server.wait_for(lambda: b'"gone":["' in b"".join(of_all))
+            heard = b"".join([*of_session, *of_all])
+    assert leaks == {}
+    assert names.find(heard) == []
+    assert list_stored(tmp_path / "data", names) <= FILES_OF_CLAUDE

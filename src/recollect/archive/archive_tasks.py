@@ -27,6 +27,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.locations.claude_directories import decode_id
 from recollect.locations.place_names import read_place
+from recollect.redact import mask_path
 from recollect.sources.source import is_only_archived, is_present
 
 
@@ -196,7 +197,7 @@ def _describe_row(
     modified = session.mtime_ns / 1e9
     return archive_reports.ArchivedSessionRow(
         id=session.id,
-        project=session.project,
+        project=session.project and mask_path(session.project),
         cwd=next((each.cwd for each in known if each.cwd), None),
         claude_dir=decode_id(session.root),
         files=len(session.files),
@@ -257,7 +258,9 @@ def choose_files(
 def list_written(targets: Iterable[archived_files.Target]) -> list[archive_reports.WrittenFile]:
     """Describe what became of each file."""
     return [
-        archive_reports.WrittenFile(manifests.encode_path(each.parts), each.outcome.value)
+        archive_reports.WrittenFile(
+            mask_path(manifests.encode_path(each.parts)), each.outcome.value
+        )
         for each in targets
     ]
 

@@ -24,7 +24,7 @@ from recollect.atomic_files import make_directories
 from recollect.errors import UnreadableInput
 from recollect.locations import claude_directories
 from recollect.quantities import format_count
-from recollect.redact import mask_words
+from recollect.redact import mask_path, mask_words
 from recollect.sources.safe_files import list_directory, open_file
 from recollect.sources.source import Entry, find_stamp
 
@@ -102,7 +102,7 @@ def find_leftovers(root: Path) -> list[Leftovers]:
             continue
         if line.session_id is None and _may_be_present(line, transcripts):
             continue
-        session = found.setdefault(name, Leftovers(id=name, project=line.project))
+        session = found.setdefault(name, Leftovers(id=name, project=mask_path(line.project)))
         _add_prompt(session, line)
     for name, directory, other in _iter_others(root, transcripts):
         if name not in present and claude_directories.is_plain_name(name):

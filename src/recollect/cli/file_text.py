@@ -15,7 +15,7 @@ from recollect.cli.terminal_output import GAP, faint, join_lines, label_id, pad,
 from recollect.errors import UsageError
 from recollect.locations.place_names import PlaceName
 from recollect.quantities import format_time
-from recollect.redact import mask_lines
+from recollect.redact import mask_lines, mask_path
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_time
 
@@ -88,7 +88,7 @@ def iter_versions(history: FileHistory, columns: int) -> Iterator[str]:
     rows = [_HEADINGS, *map(_make_cells, history.versions)]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(GAP) * len(widths), _MIN_PROMPT_WIDTH)
-    yield strong(safe_text(history.path, single_line=True))
+    yield strong(safe_text(mask_path(history.path), single_line=True))
     lasts = ["prompt", *map(name_reason, history.versions)]
     for number, (row, last) in enumerate(zip(rows, lasts, strict=True)):
         cells = [pad(*cell) for cell in zip(row, widths, _SIDES, strict=True)]
@@ -157,4 +157,4 @@ _NO_NEWLINE = "\\ No newline at end of file"
 
 def name_version(version: Version) -> str:
     """Return what messages and diffs call a version."""
-    return f"{Path(version.path).name} (version {version.number}, {version.known.value})"
+    return f"{mask_path(Path(version.path).name)} (version {version.number}, {version.known.value})"

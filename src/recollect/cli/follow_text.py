@@ -18,6 +18,7 @@ from recollect.library.opening import read_subagent_meta
 from recollect.live import live_events
 from recollect.locations import TranscriptKind
 from recollect.records.envelope import Record
+from recollect.redact import mask_path
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, indent
 from recollect.render.terminal.terminal_turns import draw_prompt, draw_step, draw_turn_rule
@@ -129,7 +130,7 @@ class EventRenderer:
             yield from self._canvas.fold(line, self._canvas.options.columns)
         elif len(self._windows) > 1:
             name = safe_text(source.session_id[:_ID_LENGTH], single_line=True)
-            project = safe_text(source.project, single_line=True)
+            project = safe_text(mask_path(source.project), single_line=True)
             yield ""
             yield self._canvas.line(Text.assemble((name, "bold cyan"), (f"  {project}", "dim")))
 

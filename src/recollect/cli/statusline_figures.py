@@ -32,6 +32,8 @@ _MAX_VALUE: Final = 1e12
 _PERCENT: Final = 100
 _USAGE: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _PROJECTS: Final = "projects"
+_MIN_SECRET: Final = 16
+"""Characters of the shortest secret that a name may hold."""
 
 
 class StatusInput(NamedTuple):
@@ -85,7 +87,7 @@ def parse_status(data: bytes) -> StatusInput:
     except (ValueError, RecursionError):
         return StatusInput()
     return StatusInput(
-        model=_text(document, "model", "display_name") or _text(document, "model", "id"),
+        model=_mask(_text(document, "model", "display_name") or _text(document, "model", "id")),
         context_percent=_find_context(document),
         cost=_scale(_number(document, "cost", "total_cost_usd")),
         session_id=_text(document, "session_id") or "",
@@ -95,6 +97,14 @@ def parse_status(data: bytes) -> StatusInput:
         week_percent=_number(document, "rate_limits", "seven_day", "used_percentage"),
         week_end=_find_moment(document, "rate_limits", "seven_day", "resets_at"),
     )
+
+
+def _mask(model: str | None) -> str | None:
+    if model is None or len(model) < _MIN_SECRET:
+        return model
+    from recollect.redact import mask_name  # only for a name that may hold a secret
+
+    return mask_name(model)
 
 
 def _find_context(document: object) -> float | None:

@@ -32,6 +32,7 @@ from recollect.reader.line_blocks import MAX_LINE, iter_pieces
 from recollect.reader.transcript_reader import TranscriptDecoder
 from recollect.records import decoding, envelope, state
 from recollect.records.stream.message_decoding import decode_message, looks_like_stream
+from recollect.redact import mask_path
 from recollect.render.terminal import safe_text
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
@@ -70,7 +71,7 @@ class Naming(Struct, frozen=True):
         else:
             relative = Path(_shorten_home(path, self.home))
         parts = (_hide_home(part, self.home) for part in relative.parts)
-        return safe_text("/".join(parts).replace("//", "/"), single_line=True)
+        return safe_text(mask_path("/".join(parts).replace("//", "/")), single_line=True)
 
 
 def take_inventory(paths: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Inventory:
@@ -92,7 +93,7 @@ def take_inventory(paths: Sequence[Path], environment: Mapping[str, str] = os.en
 
 def display_path(path: Path, environment: Mapping[str, str] = os.environ) -> str:
     """Return a path for display, with `~` for the home directory."""
-    return safe_text(_shorten_home(path, find_home(environment)), single_line=True)
+    return safe_text(mask_path(_shorten_home(path, find_home(environment))), single_line=True)
 
 
 def _shorten_home(path: Path, home: Path | None) -> str:

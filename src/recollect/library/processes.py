@@ -46,6 +46,9 @@ _START_FIELD: Final = 19
 _ZOMBIE: Final = "Z"
 """The state of a process that has exited, but whose parent has not asked for its exit code."""
 
+_MIN_SECRET: Final = 12
+"""Characters of the shortest secret; a status or version has fewer."""
+
 _SYNCHRONIZE: Final = 0x00100000
 _WAIT_TIMEOUT: Final = 0x00000102
 
@@ -94,14 +97,16 @@ def _make_process(pid: int, stated: ProcessFile) -> LiveProcess:
     updated = stated.updated_at
     return LiveProcess(
         pid=pid,
-        status=stated.status,
-        name=_mask(stated.name) if stated.name else None,
-        version=stated.version,
+        status=_mask(stated.status),
+        name=_mask(stated.name),
+        version=_mask(stated.version),
         updated_at=None if updated is None else updated / 1000,
     )
 
 
-def _mask(name: str) -> str:
+def _mask(name: str | None) -> str | None:
+    if not name or len(name) < _MIN_SECRET:
+        return name
     from recollect.redact import mask_words  # only for clients that have a name
 
     return mask_words(name)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import UsageError
@@ -129,6 +130,14 @@ def _make_directory_filter(directory: str | None) -> Callable[[SessionListing], 
         return place.is_named(name) and (cwd is None or not place.collides_with(cwd))
 
     return lambda listing: is_there(listing.project, listing.cwd)
+
+
+def hide_path(listing: SessionListing) -> SessionListing:
+    """Return a session for output: its path is a name like others, and may hold a secret."""
+    from recollect.redact import mask_path  # only for JSON
+
+    path = mask_path(listing.path)
+    return listing if path == listing.path else replace(listing, path=path)
 
 
 def find_start(listing: SessionListing) -> float:

@@ -30,6 +30,7 @@ from recollect.locations import TranscriptKind
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, Damaged, Record
 from recollect.records.state import ContinuedIn
+from recollect.redact import mask_path
 
 MAX_MARKS: Final = 64
 """Marks in one cursor. A file whose mark was dropped is read from its start after resuming."""
@@ -322,8 +323,8 @@ def _unfold(event: AnyEvent, *, with_record: bool) -> dict[str, Any]:
     return {
         "session_id": source.session_id or None,
         "agent_id": source.agent_id,
-        "path": source.path,
-        "project": source.project,
+        "path": mask_path(source.path),
+        "project": mask_path(source.project),
         **(_describe_record(event, with_record) if isinstance(event, Appended) else {}),
     }
 

@@ -67,6 +67,19 @@ def mask_name(text: str) -> str:
     return mask_words(text) if _UNLIKE_NAMES.search(text) else text
 
 
+_UNLIKE_FOLDERS: Final = re.compile(
+    r"[A-Za-z0-9]{20}|(?=[a-z0-9]*[A-Z])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16}|://[^\s/]*:[^\s/]*@"
+)
+
+
+def mask_path(path: str) -> str:
+    """Return the path of a file or the name of a directory without definite secrets.
+
+    Paths have ids and dates, which look unlike words; the rules are not loaded for them.
+    """
+    return mask_words(path) if _UNLIKE_FOLDERS.search(path) else path
+
+
 def mask_lines(text: str) -> list[str]:
     """Return the lines of a text without definite secrets, as many as it has."""
     return mask_in_lines(text).split("\n")

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-from recollect.documents.search_results import SearchDocument, SessionMention
+from msgspec.structs import replace
+
+from recollect.documents.search_results import Hit, SearchDocument, SessionMention
 from recollect.documents.session_listing import SessionListing
 from recollect.search.engine import SearchResult
 from recollect.search.query_tree import Query
@@ -25,10 +27,18 @@ def describe_result(
         capped=result.capped,
         is_total_exact=result.is_total_exact,
         index_complete=result.index_complete,
-        hits=result.hits,
+        hits=tuple(map(_hide_path, result.hits)),
         facets=result.facets,
         sessions={each: _mention(listings[each]) for each in ids if each in listings},
     )
+
+
+def _hide_path(hit: Hit) -> Hit:
+    from recollect.redact import mask_path  # only for JSON
+
+    path, project = mask_path(hit.path), mask_path(hit.project)
+    is_same = (path, project) == (hit.path, hit.project)
+    return hit if is_same else replace(hit, path=path, project=project)
 
 
 def _mention(listing: SessionListing) -> SessionMention:

@@ -195,7 +195,7 @@ def _refuse(path: Path, error: OSError) -> IndexFailure:
 
 SCHEMA_VERSION: Final = 6
 """Changes with the tables."""
-DATA_VERSION: Final = 5
+DATA_VERSION: Final = 6
 """Changes with what is put into them, apart from the tables of the next."""
 LISTING_VERSION: Final = "6"
 """Changes with what is put into `sessions` and `tool_calls`, for which files are read again: also

@@ -340,10 +340,18 @@ def _encode_steps(usage: Usage) -> bytes | None:
     steps = usage.iterations
     if not steps or (len(steps) == 1 and steps[0].type == "message"):
         return None
-    mended = tuple(map(_mend_counts, steps))
-    return msgspec.json.encode(
-        msgspec.structs.replace(usage, iterations=mended, fallback_credit=msgspec.Raw(b"null"))
-    )
+    mended = tuple(_mask_names(_mend_counts(step), "type", "model") for step in steps)
+    kept = msgspec.structs.replace(usage, iterations=mended, fallback_credit=msgspec.Raw(b"null"))
+    return msgspec.json.encode(_mask_names(kept, "service_tier", "speed", "inference_geo"))
+
+
+def _mask_names(value: T, *names: str) -> T:
+    """A value without definite secrets in these fields."""
+    from recollect.redact import mask_name  # few messages have steps
+
+    texts = {name: text for name in names if (text := getattr(value, name))}
+    masked = {name: mask_name(text) for name, text in texts.items()}
+    return value if masked == texts else msgspec.structs.replace(value, **masked)
 
 
 _HEADS: Final = (4 * 1024, 64 * 1024)

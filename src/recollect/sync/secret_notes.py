@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from recollect.reader.line_blocks import LineBlock
+from recollect.redact import mask_words
 from recollect.redact.findings import Confidence, Match, RedactionPolicy
 from recollect.redact.record_lines import find_in_record, locate_in_record, mask_record
 from recollect.redact.redactor import Redactor
@@ -89,8 +90,8 @@ def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iter
             kind=match.kind,
             is_definite=is_definite(match),
             value=match.value,
-            uuid=identity.uuid,
-            timestamp=identity.timestamp,
+            uuid=identity.uuid and mask_words(identity.uuid),
+            timestamp=identity.timestamp and mask_words(identity.timestamp),
             spans=spans.get((match.kind, match.value), ()),
         )
 

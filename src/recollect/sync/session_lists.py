@@ -27,20 +27,25 @@ if TYPE_CHECKING:
     from recollect.library.transcript_ends import NamingLines
 
 _FIELDS: Final = ("title", "first_prompt", "tag", "git_branch", "cwd", "compaction_summary")
+_NAMES: Final = (
+    *("version", "created", "last_active", "first_prompt_time", "parent_id", "forked_from"),
+    *("continued_in", "first_reply_id", "agent_id"),
+)
 
 
 def mask_listing(listing: SessionListing) -> SessionListing:
     """Return a listing without definite secrets."""
-    from recollect.redact import mask_name, mask_words  # not when nothing has changed
+    # Not when nothing has changed.
+    from recollect.redact import mask_name, mask_path, mask_words
 
     texts = {name: text for name in _FIELDS if (text := getattr(listing, name))}
     masked = {name: mask_words(text) for name, text in texts.items()}
-    names = {
-        "version": listing.version and mask_name(listing.version),
-        "models": tuple(map(mask_name, listing.models)),
-    }
-    is_same = masked == texts and names == {name: getattr(listing, name) for name in names}
-    return listing if is_same else replace(listing, **masked, **names)
+    names = {name: text for name in _NAMES if (text := getattr(listing, name))}
+    masked |= {name: mask_name(text) for name, text in names.items()}
+    project, models = mask_path(listing.project), tuple(map(mask_name, listing.models))
+    if masked == {**texts, **names} and (project, models) == (listing.project, listing.models):
+        return listing
+    return replace(listing, **masked, project=project, models=models)
 
 
 def list_current(

@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from recollect.documents import usage_report
 from recollect.documents.usage_groups import Group
+from recollect.redact import mask_path
 from recollect.usage import explain, reports, zones
 from recollect.usage.totals import MICRO, Pace, Totals, to_dollars
 
@@ -110,7 +111,8 @@ def describe_explanation(explanation: explain.Explanation) -> usage_report.Expla
         prices=tuple(map(_describe_price, explanation.prices)),
         client=_describe_client(explanation),
         unread=tuple(
-            usage_report.UnreadFile(file=file, reason=reason) for file, reason in explanation.unread
+            usage_report.UnreadFile(file=mask_path(file), reason=mask_path(reason))
+            for file, reason in explanation.unread
         ),
     )
 
@@ -120,7 +122,7 @@ def _describe_line(line: explain.Line) -> usage_report.ExplainLine:
     time = measures.time
     return usage_report.ExplainLine(
         status=line.status.value,
-        file=line.file,
+        file=mask_path(line.file),
         offset=line.offset,
         message_id=line.message_id,
         request_id=line.request_id,
@@ -133,7 +135,7 @@ def _describe_line(line: explain.Line) -> usage_report.ExplainLine:
         cache_write_1h_tokens=measures.cache_write_1h,
         web_search_requests=measures.web_searches,
         cost_usd=to_dollars(measures.cost),
-        note=line.note,
+        note=mask_path(line.note),
         client_cost_usd=UNSET if line.client_cost is None else line.client_cost / MICRO,
         source="agent_progress" if line.is_relayed else UNSET,
         placeholders=_list_placeholders(line) if line.is_relayed else UNSET,

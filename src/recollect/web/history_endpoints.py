@@ -16,6 +16,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
 from recollect.library.session_filters import SessionQuery, find_start
+from recollect.redact import mask_path
 from recollect.search.engine import SearchOptions
 from recollect.search.query_parser import parse_query
 from recollect.search.search_documents import describe_result
@@ -106,7 +107,7 @@ def _describe(listing: SessionListing) -> HistorySession:
         error_count=listing.error_count,
         is_subagent=listing.is_subagent,
         parent_id=listing.parent_id,
-        file_path=listing.path,
+        file_path=mask_path(listing.path),
         file_size=listing.size,
         version=listing.version,
         git_branch=listing.git_branch,

@@ -23,6 +23,7 @@ from recollect.export import export_options
 from recollect.export.exporter import Exporter, name_export
 from recollect.export.material import SessionPart
 from recollect.library.opening import price_turn
+from recollect.library.session_filters import hide_path
 from recollect.reader.transcript_reader import read_shown
 from recollect.redact.findings import RedactionPolicy
 from recollect.render.views.overview import build_outline, list_changed_files
@@ -69,7 +70,7 @@ def describe_session(
     found = workspace.locate(wanted.id, wanted.project)
     with workspace.use(found) as session:
         return session_documents.SessionDocument(
-            session=workspace.complete(found.listing),
+            session=hide_path(workspace.complete(found.listing)),
             metrics=describe_metrics(session.metrics, workspace.share_tokens(found.transcript)),
             segments=len(session.segments),
             branches=len(session.branches),
@@ -169,7 +170,13 @@ def list_projects(services: Services, _: NoParameters) -> session_documents.Proj
 
 def describe_overview(services: Services, _: NoParameters) -> session_documents.Overview:
     """What the home page shows."""
-    return services.workspace.overview()
+    found = services.workspace.overview()
+    return structs.replace(
+        found,
+        live=tuple(map(hide_path, found.live)),
+        recent=tuple(map(hide_path, found.recent)),
+        expiring=tuple(map(hide_path, found.expiring)),
+    )
 
 
 def describe_health(services: Services, _: NoParameters) -> session_documents.HealthDocument:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from recollect.documents import file_versions
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
+from recollect.redact import mask_path, mask_words
 from recollect.versions import (
     commit_links,
     file_blame,
@@ -74,7 +75,7 @@ def find_commits(
     return file_versions.CommitsDocument(
         schema=COMMITS_SCHEMA,
         session=session.id,
-        repository=str(repository.root),
+        repository=mask_path(str(repository.root)),
         commits=tuple(map(_describe_link, links)),
     )
 
@@ -85,7 +86,7 @@ def _describe_link(link: commit_links.CommitLink) -> file_versions.CommitEntry:
         commit=link.id,
         how=link.kind.value,
         time=commit.time.isoformat() if commit else None,
-        subject=commit.subject if commit else None,
+        subject=mask_words(commit.subject) if commit else None,
         turns=link.turns,
         files=link.files,
     )
@@ -165,7 +166,7 @@ def explain_commit(workspace: Workspace, revision: str, directory: Path) -> Expl
     document = file_versions.WhyDocument(
         schema=WHY_SCHEMA,
         commit=commit.id,
-        subject=commit.subject,
+        subject=mask_words(commit.subject),
         added=sum(tally.counts.values()),
         other=tally.counts["other"],
         unknown=tally.counts["unknown"],
@@ -241,7 +242,7 @@ def count_tree(workspace: Workspace, directory: Path) -> file_versions.TreeDocum
         written += sum(each.added for each in found.history.own if each.change is not None)
     return file_versions.TreeDocument(
         schema=TREE_SCHEMA,
-        path=str(directory.absolute()),
+        path=mask_path(str(directory.absolute())),
         files=files,
         lines=sum(tally.counts.values()),
         other=tally.counts["other"],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.documents import file_versions
 from recollect.errors import NothingFound
+from recollect.redact import mask_path
 from recollect.versions import edit_index, file_blame, file_history, file_paths, session_outline
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def list_files(workspace: Workspace, project: str, text: str = "") -> FileListin
 
     Only a few sessions are read for it; the others have to be in the index.
     """
-    transcripts = [each for each in workspace.find_transcripts() if each.project == project]
+    transcripts = _find_members(workspace, project)
     directory = workspace.data_directory
     index = edit_index.EditIndex(transcripts, directory, workspace.count_files, MAX_READ)
     found: dict[str, KnownFile] = {}
@@ -136,9 +137,15 @@ def list_files(workspace: Workspace, project: str, text: str = "") -> FileListin
     return FileListing(tuple(files), index.unread)
 
 
+def _find_members(workspace: Workspace, project: str) -> list[Transcript]:
+    """Return the transcripts of a project, by the name that lists show."""
+    found = workspace.find_transcripts()
+    return [each for each in found if mask_path(each.project) == project]
+
+
 def iter_outlining(workspace: Workspace, project: str) -> Iterator[None]:
     """Read the sessions of a project that the index knows too little about, one after the other."""
-    transcripts = [each for each in workspace.find_transcripts() if each.project == project]
+    transcripts = _find_members(workspace, project)
     for each in edit_index.group_sessions(transcripts):
         edit_index.EditIndex((each.transcript, *each.others), workspace.data_directory).update()
         yield
@@ -159,7 +166,7 @@ def describe_history(history: file_history.FileHistory) -> file_versions.FileDoc
     """Return the document of a history."""
     return file_versions.FileDocument(
         schema=FILE_SCHEMA,
-        path=history.path,
+        path=mask_path(history.path),
         sessions=history.sessions,
         versions=tuple(map(describe_version, history.versions)),
     )
@@ -178,7 +185,7 @@ def describe_version(version: Version) -> file_versions.VersionEntry:
         kind=version.kind.value,
         added=version.added,
         removed=version.removed,
-        path=version.path,
+        path=mask_path(version.path),
         tool=origin.tool if version.change else None,
         agent=origin.agent_id,
         model=origin.model if version.change else None,
@@ -190,7 +197,7 @@ def describe_version(version: Version) -> file_versions.VersionEntry:
 def describe_blame(path: str, lines: Sequence[LineOfFile]) -> file_versions.BlameDocument:
     """Return the document about the lines of a file."""
     return file_versions.BlameDocument(
-        schema=BLAME_SCHEMA, path=path, lines=tuple(map(describe_line, lines))
+        schema=BLAME_SCHEMA, path=mask_path(path), lines=tuple(map(describe_line, lines))
     )
 
 
@@ -228,7 +235,7 @@ def describe_checkpoints(found: SessionCheckpoints) -> file_versions.Checkpoints
                 prompt=each.prompt,
                 files=tuple(
                     file_versions.CheckpointFile(
-                        path=file.path,
+                        path=mask_path(file.path),
                         known=file.known.value if file.known else None,
                         exists=file.exists,
                     )

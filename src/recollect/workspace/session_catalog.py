@@ -251,12 +251,14 @@ class ChangeFeed:
             self._listeners.discard(woken)
 
     def _add(self, update: Update) -> None:
+        from recollect.redact import mask_path  # only a server announces changes
+
         change = events.SessionChange(
             number=self._number + 1,
             sessions=tuple(
                 dict.fromkeys([each.id for _, each in update.listings if each] + [*update.usage])
             ),
-            gone=update.gone,
+            gone=tuple(map(mask_path, update.gone)),
             live=None
             if update.live is None
             else {key: each.status for key, each in update.live.items()},

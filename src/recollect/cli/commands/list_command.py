@@ -26,7 +26,7 @@ from recollect.cli.options import (
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
 from recollect.health.retention import SOON
-from recollect.library.session_filters import SessionQuery
+from recollect.library.session_filters import SessionQuery, hide_path
 from recollect.quantities import format_age, format_bytes, format_dollars, format_time
 from recollect.render.terminal import clip, measure
 
@@ -330,10 +330,11 @@ def _print_json(entries: tuple[SessionListing, ...], total: int | None) -> None:
     if total is not None:
         from recollect.documents.session_documents import ListDocument  # only for JSON
 
-        click.echo(format_document(ListDocument(total=total, sessions=entries)))
+        shown = tuple(map(hide_path, entries))
+        click.echo(format_document(ListDocument(total=total, sessions=shown)))
         return
     for entry in entries:
-        click.echo(format_line(entry))
+        click.echo(format_line(hide_path(entry)))
 
 
 def print_table(entries: Sequence[SessionListing], total: int, *, is_paged: bool) -> None:

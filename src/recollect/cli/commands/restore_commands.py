@@ -24,6 +24,7 @@ from recollect.cli.write_targets import confirm
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
 from recollect.reader.line_blocks import masked_by
+from recollect.redact import mask_path
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_time
 from recollect.versions.file_paths import relative_to
@@ -112,7 +113,7 @@ def _iter_differences(found: SessionCheckpoints, names: str, *, reveal: bool) ->
     older, newer = found.find(int(first)), found.find(int(second))
     for before in older.files:
         after = next((each for each in newer.files if each.path == before.path), before)
-        path = relative_to(before.path, found.directory) or before.path
+        path = mask_path(relative_to(before.path, found.directory) or before.path)
         texts = _read_state(before), _read_state(after)
         if texts[0] is None or texts[1] is None:
             yield terminal_output.faint(f"{safe_text(path, single_line=True)}: content unknown")
@@ -314,7 +315,7 @@ def _show_plan(plan: RestorePlan, name: str, *, reveal: bool) -> bool:
     if present is None or wanted is None:
         click.echo(f"{_show(plan.target)} is not text now and would be replaced.")
     else:
-        old, new = (str(plan.target), present.text), (name, wanted.text)
+        old, new = (mask_path(str(plan.target)), present.text), (name, wanted.text)
         for line in file_text.iter_diff(old, new, reveal=reveal):
             click.echo(line)
         if present.text == wanted.text:
@@ -339,4 +340,4 @@ def _write(plans: list[RestorePlan], options: _Options) -> None:
 
 
 def _show(path: Path | str) -> str:
-    return safe_text(str(path), single_line=True)
+    return safe_text(mask_path(str(path)), single_line=True)

@@ -33,6 +33,7 @@ from recollect.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from recollect.documents.session_documents import TokenShares
+    from recollect.documents.session_listing import Metadata
     from recollect.render.terminal.canvas import RenderOptions
 
 
@@ -280,13 +281,27 @@ def _print_json(
         for view in iter_views(session, turns, is_full=False)
     )
     anchor = at.anchor if at else None
+    about = _hide_paths(session.contents.metadata)
     if options["as_json"]:
-        document = ShowDocument(session=session.contents.metadata, turns=tuple(entries), at=anchor)
+        document = ShowDocument(session=about, turns=tuple(entries), at=anchor)
         click.echo(format_document(document))
         return
-    click.echo(format_line(ShowHead(session=session.contents.metadata, at=anchor)))
+    click.echo(format_line(ShowHead(session=about, at=anchor)))
     for entry in entries:
         click.echo(format_line(entry))
+
+
+def _hide_paths(about: Metadata) -> Metadata:
+    """Return metadata whose paths hold no secret."""
+    from msgspec.structs import replace
+
+    from recollect.redact import mask_path
+
+    return replace(
+        about,
+        project=about.project and mask_path(about.project),
+        path=about.path and mask_path(about.path),
+    )
 
 
 def _print_raw(session: Session, turns: Sequence[int] | None) -> None:

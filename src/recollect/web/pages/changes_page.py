@@ -18,7 +18,7 @@ from recollect.documents.turn_documents import Diff
 from recollect.launch.request_details import compare_texts
 from recollect.library.opening import open_transcript
 from recollect.reader.line_blocks import masked_by
-from recollect.redact import mask_in_lines
+from recollect.redact import mask_in_lines, mask_path
 from recollect.render.html.html_parts import render_parts
 from recollect.render.views.overview import list_changes
 from recollect.session.session import Session
@@ -31,7 +31,7 @@ from recollect.versions.session_checkpoints import (
     build_checkpoints,
 )
 from recollect.web.http_messages import Id
-from recollect.web.pages.session_page import make_address
+from recollect.web.pages.session_page import make_address, make_file_address
 from recollect.web.services import Services
 from recollect.web.session_endpoints import SessionParameters
 from recollect.web.template_filters import split_name
@@ -56,7 +56,8 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
     """A file and its changes, in the order of time."""
 
     number: int
-    path: str
+    link: str
+    """Its page; empty if its name holds a secret."""
     folder: str
     """Relative to the directory of the session, if it is in there."""
     name: str
@@ -135,7 +136,7 @@ def _group(changes: list[RenderedChange], directory: str | None) -> Iterator[Cha
         folder, name = split_name(path, directory)
         yield ChangedFile(
             number=number,
-            path=path,
+            link=make_file_address(path),
             folder=folder,
             name=name,
             changes=tuple(members),
@@ -155,7 +156,8 @@ class CheckpointParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class CheckpointFileRow(Struct, frozen=True, kw_only=True):
     """A file at the checkpoint."""
 
-    path: str
+    link: str
+    """Its page; empty if its name holds a secret."""
     name: str
     """Relative to the directory of the session, if it is there."""
     known: str | None
@@ -217,8 +219,8 @@ def _iter_files(
         body = _compare(state, later[state.path]) if state.path in later else None
         drawn += body is not None
         yield CheckpointFileRow(
-            path=state.path,
-            name=relative_to(state.path, known.directory) or state.path,
+            link=make_file_address(state.path),
+            name=mask_path(relative_to(state.path, known.directory) or state.path),
             known=state.known.value if state.known else None,
             exists=state.exists,
             body=body if drawn <= MAX_DIFFS else None,
@@ -238,7 +240,7 @@ def _compare(before: FileState, after: FileState) -> Markup | None:
     if old is None or new is None or old == new:
         return None
     hunks = compare_texts(old, new)
-    return render_parts([Diff(before.path, hunks, is_new_file=not before.exists)])
+    return render_parts([Diff(mask_path(before.path), hunks, is_new_file=not before.exists)])
 
 
 def _read(state: FileState) -> str | None:

@@ -19,6 +19,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.documents.usage_report import CauseDocument, CauseRow, ExplainDocument, ExplainLine
 from recollect.errors import UnreadableInput
 from recollect.reader.usage_reader import read_usage
+from recollect.redact import mask_path
 from recollect.usage.causes import LONG_CONTEXT, Cause
 from recollect.usage.zones import Zone, load_zone
 from recollect.web.charts import draw_share
@@ -107,7 +108,7 @@ def render_explain_page(
         services, ExplainParameters(target=wanted.target, timezone=wanted.timezone)
     )
     known = services.workspace.catalog.snapshot
-    listings = {each.path: each for each in known.sessions}
+    listings = {mask_path(each.path): each for each in known.sessions}
     start = (wanted.page - 1) * PAGE_SIZE
     lines = explanation.lines[start : start + PAGE_SIZE]
     make = _LineMaker(known, load_zone(wanted.timezone), find_uuids(lines), translator)

@@ -19,7 +19,7 @@ from recollect.documents.file_versions import VersionEntry
 from recollect.documents.session_documents import ProjectRow
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_date
-from recollect.redact import mask_in_lines
+from recollect.redact import mask_in_lines, mask_path
 from recollect.render.html.html_text import colour_lines
 from recollect.session.times import parse_time
 from recollect.versions.file_history import FileHistory
@@ -29,7 +29,7 @@ from recollect.versions.file_texts import decode_file, match_lines, split_lines
 from recollect.versions.line_authors import Author, find_authors
 from recollect.versions.replay import Version, VersionKind
 from recollect.web.page_actions import find_place, name_scope
-from recollect.web.pages.session_page import make_address
+from recollect.web.pages.session_page import make_address, make_file_address
 from recollect.web.services import Services
 from recollect.web.session_endpoints import FilePath, find_within_budget
 from recollect.web.template_filters import draw_axis
@@ -57,6 +57,15 @@ class FileParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Whether to show unchanged lines too."""
 
 
+class FileRow(Struct, frozen=True):
+    """A file in the list."""
+
+    path: str
+    link: str
+    """Its page; empty if its name holds a secret."""
+    known: KnownFile
+
+
 class FilesPage(Struct, frozen=True, kw_only=True):
     """The files of a project that were changed last."""
 
@@ -65,7 +74,7 @@ class FilesPage(Struct, frozen=True, kw_only=True):
     """Where its sessions worked."""
     projects: tuple[ProjectRow, ...]
     text: str
-    files: tuple[KnownFile, ...]
+    files: tuple[FileRow, ...]
     most: int
     has_more: bool
     unread: int
@@ -86,7 +95,10 @@ def render_files_page(services: Services, wanted: FilesParameters) -> PageConten
         directory=known.path if known else None,
         projects=tuple(projects.values()),
         text=wanted.text,
-        files=found.files[:MAX_FILES],
+        files=tuple(
+            FileRow(mask_path(each.path), make_file_address(each.path), each)
+            for each in found.files[:MAX_FILES]
+        ),
         most=MAX_FILES,
         has_more=len(found.files) > MAX_FILES,
         unread=found.unread,
@@ -172,6 +184,10 @@ class UnreadFilePage(Struct, frozen=True, kw_only=True):
 
 def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
     """Render the history of a file, as far as its sessions are read."""
+    if mask_path(wanted.path) != wanted.path:
+        raise NothingFound(
+            "The name of this file contains a secret, so it has no page. Use `recollect file`."
+        )
     found, unread = find_within_budget(services, wanted.path)
     reload = "/file?" + urlencode({"path": wanted.path})
     if found is None:

@@ -21,6 +21,7 @@ from recollect.library.sidecar_files import load_lists
 from recollect.lineage import Relatives
 from recollect.quantities import format_dollars
 from recollect.reader.transcript_reader import read_shown
+from recollect.redact import mask_path
 from recollect.render.html.html_parts import PartOptions, render_parts
 from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.notices import show_raw
@@ -368,7 +369,9 @@ def _find_resume_command(found: FoundSession) -> str:
 
 
 def make_file_address(path: str) -> str:
-    """Return the path of the page with the history of a file."""
+    """Return the path of the page with the history of a file; empty if it holds a secret."""
+    if mask_path(path) != path:
+        return ""
     return f"/file?{urlencode({'path': path})}"
 
 
