@@ -193,6 +193,10 @@ def _always(_data: bytes, _start: int) -> bool:
     return True
 
 
+def _make_cut_judge(detectors: tuple[_Detect, ...]) -> _Judge:
+    return lambda data, start: _look(data, start, _AFTER, detectors, is_hint=False)
+
+
 def _make_token_check(detectors: tuple[_Detect, ...]) -> _Judge:
     def may_match(data: bytes, start: int) -> bool:
         if any(detect(data, start) is not None for detect in detectors):
@@ -276,6 +280,11 @@ def _load_engine() -> _Engine:
         for each in cased:
             for shift, form in _iter_encoded(each.encode()):
                 judges.setdefault(form, _judge_encoded(shift))
+        judge_cut = _make_cut_judge(detectors)
+        exact = {_find_cased(keyword, rule) for rule in _RULES if keyword in rule.keywords}
+        for each in cased if keyword in context_rules.KEYWORDS else exact:
+            for form in _iter_cut(each):
+                judges.setdefault(form, judge_cut)
     for scheme in _SCHEMES:
         for shift, form in _iter_encoded(scheme):
             judges.setdefault(form, _judge_encoded(shift))
@@ -331,6 +340,12 @@ def _iter_escaped(spelling: str) -> Iterator[bytes]:
     if any(sign in spelling for sign in "=:/"):
         yield spelling.replace("/", "\\/").encode()
         yield re.sub("[=:/]", lambda sign: f"%{ord(sign[0]):02X}", spelling).encode()
+
+
+def _iter_cut(spelling: str) -> Iterator[bytes]:
+    """Yield a spelling as it is written if the end of a wrapped line is within it."""
+    for at in range(1, len(spelling)):
+        yield f"{spelling[:at]}\\n{spelling[at:]}".encode()
 
 
 def _iter_encoded(spelling: bytes) -> Iterator[tuple[int, bytes]]:
