@@ -159,5 +159,6 @@ def test_impossible_requests_are_explained(run_recollect: RunRecollect, project:
     assert run_recollect("blame", str(path), "-L", "x").code == 2
     assert run_recollect("blame", str(path), "-L", "99").code == 2
     assert run_recollect("blame", str(path), "--json", "--stat").code == 2
+    assert "--stat" in run_recollect("blame").stderr
     path.unlink()
     assert run_recollect("blame", str(path)).code == 3

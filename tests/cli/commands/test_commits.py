@@ -177,7 +177,9 @@ def test_a_repository_runs_nothing(run_recollect: RunRecollect, project: Project
     assert not marker.exists()
 
 
-def test_a_whole_tree_is_counted(run_recollect: RunRecollect, project: Project) -> None:
+def test_a_whole_tree_is_counted(
+    run_recollect: RunRecollect, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """How much of it is by which prompt, and how much of what was written is still there."""
     done = run_recollect("blame", "--stat", str(project.directory), "--json")
     assert done.code == 0, done.stderr
@@ -186,6 +188,8 @@ def test_a_whole_tree_is_counted(run_recollect: RunRecollect, project: Project) 
     assert numbers == {"files": 2, "lines": 3, "other": 1, "written": 3, "survived": 2}
     assert [(each["turn"], each["lines"]) for each in found["prompts"]] == [(1, 1), (2, 1)]
     shown = run_recollect("blame", "--stat", str(project.directory)).stdout.splitlines()
+    monkeypatch.chdir(project.directory)
+    assert run_recollect("blame", "--stat").stdout.splitlines() == shown
     assert shown[0] == "2 files, 3 lines"
     assert shown[-1] == "2 of 3 lines by Claude Code survived (67%)"
 

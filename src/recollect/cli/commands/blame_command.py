@@ -42,14 +42,15 @@ class _Options(file_text.SearchOptions):
 
 
 @click.command("blame")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("-L", "lines", metavar="A,B", help="Only lines A to B; `A,` and `A,+N` work too.")
 @click.option("--rev", "revision", metavar="REV", help="Blame the file in this git revision.")
 @click.option("-w", "ignore_space", is_flag=True, help="Ignore whitespace changes.")
 @click.option(
     "--stat",
     is_flag=True,
-    help="Count lines by session, prompt and model; for a directory, in all tracked files.",
+    help="Count lines by session, prompt and model; for a directory, the current one by default, "
+    "in all tracked files.",
 )
 @click.option("--porcelain", is_flag=True, help="Output for scripts, like `git blame --porcelain`.")
 @reveal_option
@@ -59,7 +60,7 @@ class _Options(file_text.SearchOptions):
 @terminal_output.colour_option
 @claude_dir_option
 @json_option
-def blame_command(path: Path, **options: Unpack[_Options]) -> int:
+def blame_command(path: Path | None, **options: Unpack[_Options]) -> int:
     """Show which prompt wrote each line of a file.
 
     A line is attributed to a prompt if a change recorded for that prompt added it. Other lines
@@ -72,10 +73,14 @@ def blame_command(path: Path, **options: Unpack[_Options]) -> int:
       recollect blame src/app.py --rev HEAD~3
       recollect blame src/app.py --stat
       recollect blame --stat src
+      recollect blame --stat
       recollect blame src/app.py --json | jq '.lines[] | select(.by == "claude") | .session'
 
     Exits with 3 if no session mentions the file and with 4 if a transcript could not be read.
     """
+    if path is None and not options["stat"]:
+        raise UsageError("Specify a file, or use --stat to count the lines of this directory.")
+    path = path or Path()
     is_tree = is_directory(path)
     if is_tree and not options["stat"]:
         raise UsageError(f"{path} is a directory. Use --stat to count the lines of its files.")
