@@ -47,6 +47,8 @@ class Work:
         self.model = Client(theatre.root, version, seed, with_backups=False)
         self.counts: dict[str, int] = {}
         self.prompts: list[str] = []
+        self.changed: list[File] = []
+        """Files as tools of the client have left them."""
         self.rewound: list[str] = []
         """Files that a rewind brought back or deleted."""
         self._random = self.model.random
@@ -231,6 +233,7 @@ class Work:
         return None if before == after else find_strings(before, after, at, gone, come)
 
     def _done(self, path: str, name: str) -> None:
+        self.changed.append(self.model.files[path].copy())
         self._mark_read(path)
         self._keep(path)
         self._count(name)
