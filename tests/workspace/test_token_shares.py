@@ -70,6 +70,15 @@ def read_row(run: RunRecollect, root: Path, session: str) -> tuple[int, int]:
     return row["tokens"], row["copied_tokens"]
 
 
+def read_facts(run: RunRecollect, root: Path, session: str) -> tuple[int, int, int]:
+    """The same tokens in an export."""
+    text = run("export", session, "--format", "text", "--claude-dir", str(root)).stdout
+    facts = dict(line.split(": ", 1) for line in text.split("──")[0].splitlines() if ": " in line)
+    names = ("tokens", "copied tokens", "tokens of subagents")
+    own, copied, more = (int(facts.get(name, "0").replace(",", "")) for name in names)
+    return own, copied, more
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_show_says_what_lists_and_usage_say(
     run_recollect: RunRecollect, tmp_path: Path, name: str
@@ -81,6 +90,7 @@ def test_show_says_what_lists_and_usage_say(
         root.session(FIRST, *original)
     root.session(SECOND, *fork)
     assert read_head(run_recollect, root.path, SECOND) == (own, copied, more)
+    assert read_facts(run_recollect, root.path, SECOND) == (own, copied, more)
     assert read_row(run_recollect, root.path, SECOND) == (own + more, copied)
     report = run_recollect("usage", "session", "--json", "--claude-dir", str(root.path)).stdout
     rows = {row["key"]: row for row in json.loads(report)["rows"]}
@@ -127,7 +137,7 @@ def test_sessions_of_the_real_client(shared: Path, tmp_path: Path) -> None:
     for number, root in enumerate(iter_recorded_roots(shared)):
         with Workspace([root], data_directory=tmp_path / str(number)) as workspace:
             for listed in workspace.sessions(with_usage=True).sessions:
-                shares = workspace.share_tokens(workspace.find(listed.path))
+                shares = workspace.share_tokens([workspace.find(listed.path)]).get(listed.path)
                 if shares is None or listed.tokens is None:
                     continue
                 total = shares.own.total + shares.subagents.total

@@ -185,7 +185,7 @@ class Exporter:
             return material
         with masked_by(records):
             session = part.reopen()
-        return self._collect(SessionPart(session, part.turns, is_masked=True))
+        return self._collect(replace(part, session=session, is_masked=True, reopen=None))
 
     def _encode(self, material: Material, pictures: PictureFiles | None) -> Iterator[bytes]:
         """Yield the bytes of a whole session; pictures beside it are collected here."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from recollect.documents.session_documents import TokenShares
 from recollect.documents.session_listing import Metadata
 from recollect.documents.turn_documents import NoticeStep, SubagentReference, TurnView
 from recollect.export.export_options import ExportOptions, Level
@@ -34,6 +35,8 @@ class SessionPart(Struct, frozen=True):
     """Whether its records were masked while they were read; if not, all its views are scanned."""
     reopen: Callable[[], Session] | None = None
     """Opens it again; if it is given, the records are still to be scanned."""
+    shares: TokenShares | None = None
+    """Which tokens are its own; without it, only its own records tell."""
 
 
 class Material(Struct, frozen=True, kw_only=True):
@@ -73,7 +76,7 @@ def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
         turns=tuple(mask.apply(view, is_clean=is_clean) for view, is_clean in views),
         notices=tuple(map(mask.apply, notices)),
         strays=tuple(mask.apply(stray, is_clean=is_clean) for stray, is_clean in lost),
-        facts=tuple(_list_facts(session, shown)),
+        facts=tuple(_list_facts(session, shown, part.shares)),
     )
 
 
@@ -125,18 +128,26 @@ def _list_strays(session: Session) -> tuple[SubagentReference, ...]:
     )
 
 
-def _list_facts(session: Session, metadata: Metadata) -> Iterator[tuple[str, str]]:
+def _list_facts(
+    session: Session, metadata: Metadata, shares: TokenShares | None
+) -> Iterator[tuple[str, str]]:
     metrics = session.metrics
+    tokens = shares.own if shares else metrics.tokens
+    price = shares.cost_usd if shares else metrics.list_price_usd
     yield "turns", f"{len(session.turns):,}"
     yield "tool calls", f"{metrics.tool_calls:,}"
     if session.subagents:
         yield "subagents", f"{len(session.subagents):,}"
     if metrics.lines_added or metrics.lines_removed:
         yield "lines", f"+{metrics.lines_added:,} -{metrics.lines_removed:,}"
-    if metrics.tokens.total:
-        yield "tokens", f"{metrics.tokens.total:,}"
-    if metrics.list_price_usd is not None:
-        yield "list price", format_dollars(metrics.list_price_usd)
+    if tokens.total:
+        yield "tokens", f"{tokens.total:,}"
+    if shares and shares.copied.total:
+        yield "copied tokens", f"{shares.copied.total:,}"
+    if shares and shares.subagents.total:
+        yield "tokens of subagents", f"{shares.subagents.total:,}"
+    if price is not None:
+        yield "list price", format_dollars(price)
     if metrics.duration_ms:
         yield "duration", format_duration(metrics.duration_ms)
     if metadata.version:

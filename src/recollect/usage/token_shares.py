@@ -12,6 +12,7 @@ from msgspec import structs
 from recollect.documents.session_documents import TokenShares
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.records.token_usage import Tokens
+from recollect.store import FileRow
 from recollect.store.usage_queries import LedgerEntry
 from recollect.usage.ledger_access import UsageLedger
 from recollect.usage.totals import MICRO
@@ -27,11 +28,17 @@ def sum_copied_tokens(ledger: UsageLedger) -> Mapping[str, int]:
     return copied
 
 
-def share_tokens(ledger: UsageLedger, path: str) -> TokenShares | None:
-    """Return how the session or subagent in a transcript is counted; None if it is not known."""
-    number, row = ledger.queries.files.get(path, (0, None))
-    if row is None or number not in ledger.files:
-        return None
+def share_tokens(ledger: UsageLedger, paths: Iterable[str]) -> dict[str, TokenShares]:
+    """Return how the sessions and subagents in some transcripts are counted, as far as known."""
+    wanted = {*paths}
+    return {
+        row.path: _share(ledger, number, row)
+        for number, row in ledger.files.items()
+        if row.path in wanted
+    }
+
+
+def _share(ledger: UsageLedger, number: int, row: FileRow) -> TokenShares:
     is_session = row.kind == TranscriptKind.SESSION.value
     numbers = {number} | {
         each

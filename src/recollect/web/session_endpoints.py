@@ -68,10 +68,11 @@ def describe_session(
     """All that is known of a session but what was said."""
     workspace = services.workspace
     found = workspace.locate(wanted.id, wanted.project)
+    shares = workspace.share_tokens([found.transcript]).get(found.transcript.file)
     with workspace.use(found) as session:
         return session_documents.SessionDocument(
             session=hide_path(workspace.complete(found.listing)),
-            metrics=describe_metrics(session.metrics, workspace.share_tokens(found.transcript)),
+            metrics=describe_metrics(session.metrics, shares),
             segments=len(session.segments),
             branches=len(session.branches),
             subagents=list_subagents(session),
@@ -392,6 +393,7 @@ def make_download(
     # Opened for itself: the one that pages use must not be held for as long as this takes, and
     # it is masked by the policy of what leaves the machine.
     session = exporter.open_masked(lambda: open_priced(found.transcript, workspace))
-    part = SessionPart(session, is_masked=True)
+    shares = workspace.share_tokens([found.transcript]).get(found.transcript.file)
+    part = SessionPart(session, is_masked=True, shares=shares)
     data = b"".join(exporter.stream(part))
     return Download(data, export_options.MEDIA_TYPES[kind], name_export(part, options))

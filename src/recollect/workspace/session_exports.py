@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +30,7 @@ from recollect.workspace.turn_selection import TurnSelection, select_turns
 
 if TYPE_CHECKING:
     from recollect.documents.command_reports import ExportDocument
+    from recollect.documents.session_documents import TokenShares
     from recollect.workspace.workspace import Workspace
 
 
@@ -155,9 +156,17 @@ class SessionExport:
             chosen = (location.turn,)
         else:
             raise UsageError("A place cannot be used with --turn, --turns, --branch or --segment.")
+        shares = self._shares.get(found.transcript.file)
         if is_masked and is_later:
-            return SessionPart(session, chosen, reopen=read)
-        return SessionPart(session, chosen, is_masked=is_masked)
+            return SessionPart(session, chosen, reopen=read, shares=shares)
+        return SessionPart(session, chosen, is_masked=is_masked, shares=shares)
+
+    @cached_property
+    def _shares(self) -> dict[str, TokenShares]:
+        # Other formats have no figures.
+        has_facts = self.exporter.options.format in (Format.HTML, Format.TEXT)
+        transcripts = [each.transcript for each in self._places] if has_facts else []
+        return self._workspace.share_tokens(transcripts)
 
     def _iter_parts(self, noun: str, *, is_masked: bool = True) -> Iterator[SessionPart]:
         for number, found in enumerate(self._places):

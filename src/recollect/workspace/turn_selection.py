@@ -117,7 +117,8 @@ def open_turns(workspace: "Workspace", request: TurnRequest) -> OpenedTurns:
         return OpenedTurns(session, None, None)
     turns = select_turns(session, request.selection)
     is_counted = is_any and request.with_tokens
-    shares = workspace.share_tokens(found.transcript) if is_counted else None
+    files = [found.transcript] if is_counted else []
+    shares = workspace.share_tokens(files).get(found.transcript.file)
     return OpenedTurns(session, None, turns, shares)
 
 

@@ -119,20 +119,19 @@ class Workspace(WorkspaceResources):
 
         return open_priced(found.transcript, self if with_prices else None)
 
-    def share_tokens(self, transcript: Transcript) -> TokenShares | None:
-        """Return which tokens of a session are its own; None if no look at others can tell.
+    def share_tokens(self, transcripts: Sequence[Transcript]) -> dict[str, TokenShares]:
+        """Return by path which tokens of some sessions are their own, as usage counts them.
 
-        That is so for a file outside the Claude directories, and with an index that cannot be used.
+        Files outside the Claude directories are missing, and all if the index cannot be used.
         """
         from recollect.store import NewerIndex
         from recollect.usage.token_shares import share_tokens
 
         try:
-            if transcript.root not in self.roots:
-                return None
-            return self.ask_ledger(lambda ledger: share_tokens(ledger, transcript.file))[0]
+            files = [each.file for each in transcripts if each.root in self.roots]
+            return self.ask_ledger(lambda ledger: share_tokens(ledger, files))[0] if files else {}
         except (NewerIndex, NothingFound):
-            return None
+            return {}
 
     def find_matching(self, query: SessionQuery) -> list[Transcript]:
         """Return the sessions that match `query`, oldest first; raises NothingFound without any."""
