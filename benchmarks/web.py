@@ -249,7 +249,9 @@ def measure_searching(folder: Path, options: Options) -> Iterator[Figure]:
         yield Figure("everything indexed after", wait_until_current(server), "s", note=note)
         for kind, queries in draw_typing(draw_queries(transcripts), options).items():
             with Client(server) as client:
-                answers = [client.get(f"/search?part=true&q={quote(q)}") for q in queries]
+                answers = [
+                    client.get(f"/search?part=true&quick=true&q={quote(q)}") for q in queries
+                ]
             yield _spread(f"search as you type, {kind}", answers, 100)
         yield Figure("memory of the server", find_memory(server.process.pid) / _MEGABYTE, "MB", 400)
         yield Figure("shutdown after searching", stop(server), "s", 2)

@@ -15,10 +15,12 @@ from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Chain
 from recollect.search import word_forms
 from recollect.search.engine import SearchOptions, search
+from recollect.search.sought_words import ENOUGH
 from recollect.session.searchable_texts import list_searchable_texts
 from tests.library.claude_root import prompt
 from tests.search.made_index import MadeIndex, make_index
 
+KEYWORDS = {"AND", "NOT", "OR"}
 TEXTS = {
     "snake": "def parse_transcript_header(path: Path) -> Header: ...",
     "constant": "errno.CONNECTION_REFUSED_BY_PEER",
@@ -90,18 +92,19 @@ def test_every_part_between_stars_is_found_however_common_it_is(
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_a_word_that_too_many_contain_is_named_and_found_between_stars(
+def test_a_quick_search_names_what_it_did_not_look_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    """The shortest words with `tion` are found at once, all of them by `*tion*`."""
+    """A quick search finds the shortest words with `tion`, any other all of them."""
     monkeypatch.setattr(word_forms, "MAX_TERMS", most)
     words = ["action", "mention_it", "transaction", "Generalisation", "notional"]
     made = make_index(tmp_path, [prompt(word, uuid=word) for word in words])
-    found = made.search("tion")
+    found = made.search("tion", SearchOptions(quick=True))
     assert (len(found.hits), found.capped) == (most, ("tion",))
-    whole = made.search("*tion*", SearchOptions(per_session=9))
-    assert (whole.total, whole.capped, whole.is_total_exact) == (5, (), True)
-    assert {hit.snippet.text[slice(*hit.snippet.marks[0])] for hit in whole.hits} == {"tion"}
+    for query in ("tion", "*tion*"):
+        whole = made.search(query, SearchOptions(per_session=9))
+        assert (whole.total, whole.capped, whole.is_total_exact) == (5, (), True)
+        assert {hit.snippet.text[slice(*hit.snippet.marks[0])] for hit in whole.hits} == {"tion"}
     assert made.find("*tion* -*action*") == ["Generalisation", "mention_it", "notional"]
     assert made.search("mention").capped == ()
 
@@ -174,3 +177,69 @@ def test_short_parts_of_real_texts_are_found(
     found = demo.search(f"*{part}*", SearchOptions(limit=1000, per_session=1000))
     assert found.is_total_exact
     assert uuid in {hit.uuid for hit in found.hits}
+
+
+@given(st.data())
+def test_short_parts_are_found_without_stars(
+    demo: MadeIndex, said: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    """Three to eight characters of any name, across separators, unless many texts have them as a
+    word of its own.
+    """
+    uuid, text = data.draw(st.sampled_from(said))
+    names = re.findall(r"[A-Za-z0-9]+(?:[_./:-][A-Za-z0-9]+)*", text)
+    longer = [name for name in names if 3 <= len(name) <= 60]
+    assume(longer)
+    name = data.draw(st.sampled_from(longer))
+    start = data.draw(st.integers(0, len(name) - 3))
+    part = name[start : start + data.draw(st.integers(3, 8))]
+    assume(sum(map(str.isalnum, part)) >= 3 and part[0].isalnum() and part not in KEYWORDS)
+    assume(not re.match("[a-z]+:", part))
+    found = demo.search(part, SearchOptions(limit=1000, per_session=1000))
+    assert found.capped == ()
+    is_word = demo.search(f'"{part}"', SearchOptions(limit=1)).total >= ENOUGH
+    assert is_word or found.total >= ENOUGH or uuid in {hit.uuid for hit in found.hits}
+
+
+@pytest.mark.parametrize(
+    ("query", "uuids", "capped"),
+    [
+        ("script_head", ["snake"], ()),
+        ("pool/main.p", ["path"], ()),
+        ("2.3-be", ["version"], ()),
+        ("main.p", ["path"], ()),
+    ],
+)
+def test_a_quick_search_finds_parts_of_names(
+    index: MadeIndex, query: str, uuids: list[str], capped: tuple[str, ...]
+) -> None:
+    """Where few words have its pieces, it finds what any search finds."""
+    found = index.search(query, SearchOptions(quick=True))
+    assert ([hit.uuid for hit in found.hits], found.capped) == (uuids, capped)
+
+
+def test_a_quick_search_leaves_out_a_last_piece_of_many_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It finds the pieces before it, and says that it is not done."""
+    monkeypatch.setattr(word_forms, "_MAX_TAILS", 1)
+    texts = {"a": "domain.py", "b": "domain.pl", "c": "x_domain_pq", "d": "pond"}
+    made = make_index(tmp_path, [prompt(text, uuid=uuid) for uuid, text in texts.items()])
+    quick = made.search("main.p", SearchOptions(quick=True))
+    assert (sorted(str(hit.uuid) for hit in quick.hits), quick.capped) == (list("abc"), ("main.p",))
+    quick = made.search("x_domain.p", SearchOptions(quick=True))
+    assert (quick.hits[0].uuid, quick.capped) == ("c", ("x_domain.p",))
+    assert made.search("x_domain.p").capped == ()
+
+
+def test_a_quick_search_looks_for_few_beginnings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words that end with the first piece, the shortest first, as far as there is time."""
+    for limit in ("_FEW_HEADS", "_MAX_READ", "_MAX_COMPARISONS"):
+        monkeypatch.setattr(word_forms, limit, int(limit == "_FEW_HEADS"))
+    names = ("action", "transaction")
+    made = make_index(tmp_path, [prompt(f"{name}_code", uuid=name) for name in names])
+    found = made.search("tion_co", SearchOptions(quick=True))
+    assert ([hit.uuid for hit in found.hits], found.capped) == (["action"], ("tion_co",))
+    assert made.find("tion_co") == ["action", "transaction"]

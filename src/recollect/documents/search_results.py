@@ -88,7 +88,7 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
     corrected: dict[str, str] = {}
     """Words that occur nowhere, and what is searched for instead."""
     capped: tuple[str, ...] = ()
-    """Words that are part of more words than were searched; `*word*` searches all of them."""
+    """Words that are part of more words than were searched: the shortest 10,000."""
     hits: tuple[Hit, ...]
     """Grouped by session, the best session first."""
     sessions: dict[str, SessionMention]

@@ -51,6 +51,7 @@ _MIN_COMPARED: Final = 5
 _MAX_COUNTED: Final = 5_000
 """Matches among which the words in each text are counted: that reads the list of matches again."""
 
+_MAX_COUNTED_TERMS: Final = 256
 _MAX_TITLES: Final = 200
 """Titles that are looked up: reading more would take too long."""
 
@@ -86,7 +87,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     split: tuple[str, ...] = ()
     """Names that occur nowhere as a whole: their parts are searched for instead."""
     capped: tuple[str, ...] = ()
-    """Words that are part of more words than were looked up; `*word*` looks up all of them."""
+    """Words that are part of more words than were looked up."""
     facets: tuple[Facet, ...] = ()
     counts: tuple[int, ...] = ()
     """Matches between each two of the `moments` that were given."""
@@ -109,6 +110,8 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     """Whether to count all matches by project, role, tool, error, model and month."""
     moments: tuple[float, ...] = ()
     """Count the matches between these as well, in seconds since 1970 and in order."""
+    quick: bool = False
+    """Whether to leave out what takes long, as at each key: `capped` has the words it is about."""
 
 
 def search(
@@ -202,7 +205,12 @@ class _Search:
         self._deadline = time.monotonic() + SECONDS
         scope = _restrict_to(queries, transcripts)
         self._matcher = Matcher(
-            queries, self._reader, scope, self._deadline, with_traits=options.facets
+            queries,
+            self._reader,
+            scope,
+            self._deadline,
+            with_traits=options.facets,
+            is_quick=options.quick,
         )
 
     def run(
@@ -398,11 +406,15 @@ def _find_countable(found: Found) -> str | None:
     For a prefix, all words with it would be put together again.
     """
     terms = tuple(query_tree.iter_text_terms(found.query.root))
-    is_quick = len(found.matches.handles) <= _MAX_COUNTED and not any(
-        isinstance(term, query_tree.Prefix | query_tree.Inside | query_tree.NamePart)
-        for term in terms
+    is_cheap = (
+        len(found.matches.handles) <= _MAX_COUNTED
+        and len(terms) <= _MAX_COUNTED_TERMS
+        and not any(
+            isinstance(term, query_tree.Prefix | query_tree.Inside | query_tree.NamePart)
+            for term in terms
+        )
     )
-    return to_match(query_tree.Or(terms)) if is_quick and terms else None
+    return to_match(query_tree.Or(terms)) if is_cheap and terms else None
 
 
 def _find_highlights(text: str, query: query_tree.Query) -> list[TextSpan]:

@@ -76,12 +76,14 @@ class Matcher:
         deadline: float,
         *,
         with_traits: bool = False,
+        is_quick: bool = False,
     ) -> None:
         self._queries = queries
         self._reader = reader
         self._scope = scope
         self._deadline = deadline
         self._with_traits = with_traits
+        self._is_quick = is_quick
         self._is_cut = False
 
     def find(self, query: Query) -> Found:
@@ -157,7 +159,7 @@ class Matcher:
 
     def _find_wider(self, query: Query, found: Found) -> Found:
         """Return what matches with parts of longer words too, in a query that is not plain."""
-        wider, capped = widen(query, self._queries)
+        wider, capped = widen(query, self._queries, is_quick=self._is_quick)
         if wider == query:
             return found
         matches = self._drop_copies(self._find(wider.root))
@@ -173,7 +175,7 @@ class Matcher:
     def _find_loosely(self, words: Sequence[Word], others: Sequence[Node]) -> Found | None:
         """Return texts with some of the words; None if all words are too common for that."""
         sought = sought_words.SoughtWords(
-            self._queries, lambda node: self._find(_join(node, others))
+            self._queries, lambda node: self._find(_join(node, others)), is_quick=self._is_quick
         )
         for word in words:
             sought.add(word)

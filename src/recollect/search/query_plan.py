@@ -93,7 +93,7 @@ def _narrow(node: query_tree.Node, find_candidates: Candidates) -> str | None:
     """Return an expression for all texts that may match a node; None if any text may."""
     match node:
         case query_tree.Regex():
-            return find_candidates(node)
+            return find_candidates(node) if node.narrows else None
         case query_tree.Or():
             found = [_narrow(part, find_candidates) for part in node.parts]
             return None if None in found else join_any(filter(None, found))

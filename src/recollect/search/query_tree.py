@@ -92,6 +92,8 @@ class Regex(Struct, frozen=True, tag=True):
 
     pattern: str
     ignores_case: bool = False
+    narrows: bool = True
+    """Whether to look for the words in it first, and to run it on texts with those only."""
 
     def __str__(self) -> str:
         """Return the expression between slashes."""

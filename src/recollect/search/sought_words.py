@@ -61,9 +61,12 @@ class SoughtWord(Struct, frozen=True):
 class SoughtWords:
     """The words of a query with what else they may mean, looked up one by one."""
 
-    def __init__(self, queries: TextQueries, find: Callable[[Node], Matches]) -> None:
+    def __init__(
+        self, queries: TextQueries, find: Callable[[Node], Matches], *, is_quick: bool
+    ) -> None:
         self._queries = queries
         self._find = find
+        self._is_quick = is_quick
         self.words: list[SoughtWord] = []
         self.nodes: list[Node] = []
         """What was looked up."""
@@ -93,8 +96,9 @@ class SoughtWords:
         forms = tuple(map(Word, find_forms(term, self._queries))) if term else ()
         levels = [*self._look_up(word, WHOLE)] if matching else []
         levels += self._look_up_any(forms, FORM)
-        if sum(len(found.handles) for _, found in levels) < (1 if is_piece else ENOUGH):
-            wider = widen_word(word, self._queries)
+        found_enough = sum(len(found.handles) for _, found in levels) >= (1 if is_piece else ENOUGH)
+        if not found_enough and not (is_piece and self._is_quick):
+            wider = widen_word(word, self._queries, is_quick=self._is_quick)
             self.capped += [] if wider.is_complete else [word.text]
             if wider.node != word:
                 levels += self._look_up(Or((wider.node, *forms)), INSIDE, Inside(word.text))

@@ -9,13 +9,15 @@ such a term is intact, so that only terms with one of them are compared.
 A word of three letters or more is widened to what contains it: `ydant` finds *pydantic*, while `a`
 would find everything. In a name of several pieces the first may be the end of a word and the last
 the beginning of one: `script_head` finds *parse_transcript_header*. If very many words end with the
-first piece, texts with the others are read: `2.3-be`. Negated words are not widened. A word that
-very many others contain is looked for in the shortest of them, and the result says so; between
-stars, as in `*tion*`, it is looked for in all of them.
+first piece, or few texts have the others, those are read: `2.3-be`. Negated words are not widened.
+Between stars, as in `*tion*`, a word is looked for in others however often it occurs itself.
+
+A search at each key has no time for what very many words contain: it is quick, looks for a word in
+the shortest of them, and says so.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Final, Protocol
 
@@ -23,6 +25,7 @@ from msgspec import Struct
 
 from recollect.search import query_tree
 from recollect.search.folding import fold
+from recollect.search.query_plan import to_match
 from recollect.search.terms import cut_long_runs, is_unspaced, list_spellings
 from recollect.store.text_queries import TextQueries
 
@@ -89,14 +92,29 @@ def count_edits(first: str, second: str) -> int:
 
 
 MIN_LENGTH: Final = 3
-MAX_TERMS: Final = 256
-"""Terms that a word is looked for in: more take longer than the rest of a search."""
+MAX_TERMS: Final = 32
+"""Terms that a quick search looks for a word in: more take longer than the rest of it."""
 
 MAX_ALL_TERMS: Final = 10_000
-"""The same for a word between stars, which asks for all of them: about a second in a gigabyte."""
+"""The same for any other search: about a second in a gigabyte."""
 
 MAX_HEADS: Final = 1024
 """Terms that the first piece of a name may be the end of, until texts are read instead."""
+
+_FEW_HEADS: Final = 16
+"""Those of them that are looked for however many texts there are with the other pieces."""
+
+_MAX_READ: Final = 100
+"""Texts with the other pieces that are read rather than looking for that many terms in each."""
+
+_MAX_COMPARISONS: Final = 200_000
+"""Those of a quick search: terms that the first piece may be, for each text with the others."""
+
+_MAX_TAILS: Final = 500
+"""Terms that the last piece may be the beginning of, beyond which collecting them takes long."""
+
+MAX_TEXTS: Final = 1 << 40
+"""More texts than there are."""
 
 MAX_WORDS: Final = 16
 """Queries with more words are not widened, because each may become `MAX_TERMS` words."""
@@ -114,6 +132,12 @@ class TermList(Protocol):
     def find_ending(self, ending: str, most: int) -> list[str]:
         """Return terms that end with `ending`."""
 
+    def find_beginning(self, beginning: str) -> set[str]:
+        """Return all terms that begin with `beginning`."""
+
+    def count_matches(self, match: str) -> int:
+        """Return how many texts fulfil an FTS5 expression."""
+
 
 class Widened(Struct, frozen=True):
     """A word or what contains it; not complete if more terms contain it than may be asked for."""
@@ -122,7 +146,9 @@ class Widened(Struct, frozen=True):
     is_complete: bool = True
 
 
-def widen(query: query_tree.Query, terms: TermList) -> tuple[query_tree.Query, tuple[str, ...]]:
+def widen(
+    query: query_tree.Query, terms: TermList, *, is_quick: bool
+) -> tuple[query_tree.Query, tuple[str, ...]]:
     """Return the query with every word widened, and the words for which that is not complete.
 
     A query with many words is not changed.
@@ -134,7 +160,7 @@ def widen(query: query_tree.Query, terms: TermList) -> tuple[query_tree.Query, t
     def widen_leaf(leaf: query_tree.Node) -> query_tree.Node:
         if not isinstance(leaf, query_tree.Word):
             return leaf
-        widened = widen_word(leaf, terms)
+        widened = widen_word(leaf, terms, is_quick=is_quick)
         capped.extend([] if widened.is_complete else [leaf.text])
         return widened.node
 
@@ -151,7 +177,7 @@ def expand(node: query_tree.Node, terms: TermList) -> Widened:
             return query_tree.Not(_replace(leaf.part, expand_leaf))
         if not isinstance(leaf, query_tree.Inside):
             return leaf
-        widened = widen_word(query_tree.Word(leaf.text), terms, MAX_ALL_TERMS)
+        widened = widen_word(query_tree.Word(leaf.text), terms, is_starred=True)
         is_complete &= widened.is_complete
         return widened.node
 
@@ -166,38 +192,63 @@ def _replace(
     return change(node)
 
 
-def widen_word(word: query_tree.Word, terms: TermList, most: int | None = None) -> Widened:
+def widen_word(
+    word: query_tree.Word, terms: TermList, *, is_quick: bool = False, is_starred: bool = False
+) -> Widened:
     """Return a word or what contains it, across the separators in it."""
-    most = MAX_TERMS if most is None else most
     others: dict[query_tree.Node, None] = {}
     is_complete = True
     for pieces in list_spellings(cut_long_runs(fold(word.text))):
-        found = _list_containing(pieces, terms, most)
-        others |= dict.fromkeys(found[:most])
-        is_complete &= len(found) <= most
+        found, is_all = _list_containing(pieces, terms, is_quick=is_quick, is_starred=is_starred)
+        others |= dict.fromkeys(found)
+        is_complete &= is_all
     others.pop(word, None)
     return Widened(query_tree.Or((word, *others)) if others else word, is_complete)
 
 
-def _list_containing(pieces: tuple[str, ...], terms: TermList, most: int) -> list[query_tree.Node]:
-    """Return what finds texts that contain these pieces, the outer ones in longer words.
-
-    That is more than `most` if there are too many.
-    """
-    first, rest = pieces[0], " ".join(pieces[1:])
+def _list_containing(
+    pieces: tuple[str, ...], terms: TermList, *, is_quick: bool, is_starred: bool
+) -> tuple[Sequence[query_tree.Node], bool]:
+    """Return what finds texts with these pieces in a row, and whether it finds all of them."""
+    first, rest = pieces[0], pieces[1:]
     if is_unspaced(first):
-        return [query_tree.Prefix(" ".join(pieces))] if rest else []
+        return [query_tree.Prefix(" ".join(pieces))] if rest else [], True
     if not rest:
+        most = MAX_TERMS if is_quick else MAX_ALL_TERMS
         found = terms.find_terms(first, most + 1) if len(first) >= MIN_LENGTH else []
-        return [*map(query_tree.Word, found)]
-    if sum(map(len, pieces)) < MIN_LENGTH and most < MAX_ALL_TERMS:
-        return []
+        return [*map(query_tree.Word, found[:most])], len(found) <= most
+    if sum(map(len, pieces)) < MIN_LENGTH and not is_starred:
+        return [], True
+    is_open = len(terms.find_beginning(rest[-1])) > _MAX_TAILS
+    if is_quick and is_open:
+        return _list_without_last(pieces, terms), False
+    count = MAX_TEXTS if is_open else terms.count_matches(_match_prefix(rest))
     heads = terms.find_ending(first, MAX_HEADS + 1)
-    if len(heads) <= MAX_HEADS or not all(map(_ASCII_PIECE.fullmatch, pieces)):
-        # The piece itself too: single characters may be missing in the list of terms.
-        return [query_tree.NamePart(" ".join(pieces), tuple(dict.fromkeys((first, *heads))))]
-    return [
-        query_tree.And(
-            (query_tree.Prefix(rest), query_tree.Regex(_BETWEEN.join(pieces), ignores_case=True))
+    is_plain = all(map(_ASCII_PIECE.fullmatch, pieces))
+    is_read = count <= _MAX_READ and len(heads) > _FEW_HEADS
+    is_large = len(heads) > MAX_HEADS
+    if is_plain and (is_read or (is_large and not is_quick)):
+        between = query_tree.Regex(
+            _BETWEEN.join(pieces), ignores_case=True, narrows=count > _MAX_READ
         )
-    ]
+        return [query_tree.And((query_tree.Prefix(" ".join(rest)), between))], True
+    most = len(heads)
+    if is_quick:
+        most = 0 if is_large else max(_FEW_HEADS, _MAX_COMPARISONS // max(count, 1))
+    # The piece itself too: single characters may be missing in the list of terms.
+    chosen = dict.fromkeys((first, *heads[:most]))
+    return [query_tree.NamePart(" ".join(pieces), tuple(chosen))], len(heads) <= most
+
+
+def _list_without_last(pieces: tuple[str, ...], terms: TermList) -> Sequence[query_tree.Node]:
+    """Return what finds texts with all pieces but the last, unless very many have the first."""
+    first, *rest, _ = pieces
+    if rest:
+        return _list_containing((first, *rest), terms, is_quick=True, is_starred=False)[0]
+    heads = terms.find_ending(first, _FEW_HEADS + 1)
+    is_few = len(heads) <= _FEW_HEADS
+    return [*map(query_tree.Word, dict.fromkeys((first, *heads)))] if is_few else []
+
+
+def _match_prefix(pieces: Sequence[str]) -> str:
+    return to_match(query_tree.Prefix(" ".join(pieces))) or ""

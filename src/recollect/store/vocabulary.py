@@ -11,7 +11,6 @@ from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache, cached_property, partial
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import apsw
@@ -106,13 +105,14 @@ class Vocabulary:
         return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
 
     def find_ending(self, ending: str, most: int) -> list[str]:
-        """Terms that end with a text, the shortest first; of more than `most`, any."""
+        """Terms that end with a text, the shortest first, but of more than `most` any."""
         # Every term is followed by a line end, which no term contains.
         sought = f"{ending}\n".encode()
-        if sum(terms.count(sought) for terms in self._pieces) <= most:
-            return self.find_terms(f"{ending}\n", most)
         lines = (line for terms in self._pieces for line in _iter_lines(terms, sought, None))
-        return [line.decode() for line in islice(lines, most)]
+        found: set[bytes] = set()
+        while len(found) < most and (line := next(lines, None)) is not None:
+            found.add(line)
+        return sorted((line.decode() for line in found), key=lambda term: (len(term), term))
 
     def find_beginning(self, beginning: str) -> set[str]:
         """All terms that begin with a text."""

@@ -143,8 +143,10 @@ def find_texts(services: Services, wanted: SearchParameters) -> SearchDocument:
     return describe_result(answer.result, answer.query, answer.sessions)
 
 
-def run_search(services: Services, wanted: SearchParameters) -> SearchAnswer:
-    """Run a query; raises QueryError if it is not valid."""
+def run_search(
+    services: Services, wanted: SearchParameters, *, is_quick: bool = False
+) -> SearchAnswer:
+    """Run a query, or the quick part of it; raises QueryError if it is not valid."""
     options = use_local_time(
         SearchOptions(
             limit=wanted.limit,
@@ -153,6 +155,7 @@ def run_search(services: Services, wanted: SearchParameters) -> SearchAnswer:
             recent=wanted.recent,
             facets=wanted.facets,
             width=SNIPPET_WIDTH,
+            quick=is_quick,
         )
     )
     # By itself first, so that an error message quotes what was typed.

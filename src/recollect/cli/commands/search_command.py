@@ -81,10 +81,7 @@ def _iter_notes(result: SearchResult) -> Iterator[str]:
     elif result.did_you_mean:
         yield f"Did you mean: {_safe(result.did_you_mean)}"
     for word in map(_safe, result.capped):
-        yield (
-            f"{word!r} is part of many words, and only the shortest were searched. "
-            f"To search all of them, use '*{word}*'."
-        )
+        yield f"{word!r} is part of very many words, and only the shortest were searched."
 
 
 def _describe_total(result: SearchResult, shown: int) -> str:

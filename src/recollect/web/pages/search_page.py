@@ -28,6 +28,8 @@ class SearchPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fie
     page: Annotated[int, Meta(ge=1, le=10_000)] = 1
     part: bool = False
     """Only the results, for a page that is already open."""
+    quick: bool = False
+    """Only what is found at once, for a page that asks for the rest after a pause."""
 
 
 class HitGroup(Struct, frozen=True, kw_only=True):
@@ -71,6 +73,7 @@ class SearchPage(Struct, frozen=True, kw_only=True):
     split: tuple[str, ...] = ()
     capped: tuple[str, ...] = ()
     facets: tuple[Facet, ...] = ()
+    quick: bool = False
 
     @property
     def pages(self) -> int:
@@ -101,7 +104,7 @@ def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
         facets=True,
     )
     try:
-        answer = run_search(services, parameters)
+        answer = run_search(services, parameters, is_quick=wanted.quick)
     except QueryError as error:
         return _make_empty(services, wanted, describe_failure(error)[1])
     result = answer.result
@@ -123,6 +126,7 @@ def _find(services: Services, wanted: SearchPageParameters) -> SearchPage:
         split=result.split,
         capped=result.capped,
         facets=result.facets,
+        quick=wanted.quick,
     )
 
 

@@ -8,6 +8,7 @@ import { showTimes } from "./times.js";
 import { showText } from "./words.js";
 
 const PAUSE = 120;
+const LONG_PAUSE = 400;
 const RECENT = "recollect-searches";
 const MAX_RECENT = 12;
 
@@ -57,7 +58,8 @@ export function startSearching() {
 
   const readQuery = () => String(new FormData(form).get("q") ?? "").trim();
 
-  async function search() {
+  /** @param {boolean} isQuick */
+  async function search(isQuick) {
     asked.abort();
     asked = new AbortController();
     const query = new URLSearchParams();
@@ -67,9 +69,14 @@ export function startSearching() {
     history.replaceState(null, "", `/search?${query}`);
     showRecent(!query.get("q"));
     query.set("part", "true");
+    if (isQuick) query.set("quick", "true");
     try {
       results.replaceChildren(await fetchFragment(`/search?${query}`, asked.signal));
       showTimes(results);
+      // What very many words contain takes long, and is looked for when nobody types any more.
+      if (results.querySelector("[data-unfinished]")) {
+        timer = setTimeout(() => search(false), LONG_PAUSE);
+      }
     } catch (error) {
       if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
     }
@@ -77,13 +84,13 @@ export function startSearching() {
 
   form.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(search, PAUSE);
+    timer = setTimeout(() => search(true), PAUSE);
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     clearTimeout(timer);
     remember(readQuery());
-    search();
+    search(false);
   });
   results.addEventListener("click", (event) => {
     // Only a search that led somewhere is worth coming back to, not what was typed on the way.
