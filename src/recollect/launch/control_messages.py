@@ -10,34 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from msgspec import Raw, Struct
 
 from recollect.errors import UsageError
-from recollect.launch.conversation_events import (
-    Allow,
-    AnswerElicitation,
-    Answers,
-    ApprovePlan,
-    ConversationRequest,
-    Deny,
-    ElicitationRequest,
-    KeepPlanning,
-    NoticeReceived,
-    PlanRequest,
-    PromptImage,
-    QuestionRequest,
-    RequestAnswer,
-    Suggestion,
-    ToolRequest,
-)
+from recollect.launch import conversation_events
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import is_absent
-from recollect.records.stream.control import (
-    CanUseTool,
-    ControlRequest,
-    Elicitation,
-    RequestUserDialog,
-)
+from recollect.records.stream import control
 from recollect.records.tools.planning_tools import AskUserQuestionInput, ExitPlanModeInput
 
 UNSUPPORTED: Final = "Recollect cannot do this."
@@ -56,7 +34,9 @@ def encode_request(request_id: str, subtype: str, **fields: object) -> bytes:
     return _encode({"type": "control_request", "request_id": request_id, "request": request})
 
 
-def encode_prompt(uuid: str, text: str, images: Sequence[PromptImage] = ()) -> bytes:
+def encode_prompt(
+    uuid: str, text: str, images: Sequence[conversation_events.PromptImage] = ()
+) -> bytes:
     """Return the line of a prompt."""
     # A terminal may deliver half of a surrogate pair, which no JSON can hold.
     sound = text.encode(errors="replace").decode()
@@ -65,7 +45,9 @@ def encode_prompt(uuid: str, text: str, images: Sequence[PromptImage] = ()) -> b
     return _encode({"type": "user", "message": message, **fields})
 
 
-def make_content(text: str, images: Sequence[PromptImage] = ()) -> str | list[dict[str, Any]]:
+def make_content(
+    text: str, images: Sequence[conversation_events.PromptImage] = ()
+) -> str | list[dict[str, Any]]:
     """Return the content of a prompt: plain text, or blocks if there are images."""
     if not images:
         return text
@@ -85,24 +67,24 @@ def encode_error(request_id: str, error: str) -> bytes:
     return _encode({"type": "control_response", "response": answer})
 
 
-def encode_refusal(message: ControlRequest) -> bytes:
+def encode_refusal(message: control.ControlRequest) -> bytes:
     """Return the line that answers a request that nobody here can fulfil."""
     request_id = message.request_id or ""
-    if isinstance(message.request, RequestUserDialog):
+    if isinstance(message.request, control.RequestUserDialog):
         return encode_success(request_id, {"behavior": "cancelled"})
     return encode_error(request_id, UNSUPPORTED)
 
 
-def describe_refusal(message: ControlRequest) -> list[NoticeReceived]:
+def describe_refusal(message: control.ControlRequest) -> list[conversation_events.NoticeReceived]:
     """Return what a person should know about a refused request: that a dialog was not shown."""
-    if not isinstance(message.request, RequestUserDialog):
+    if not isinstance(message.request, control.RequestUserDialog):
         return []
     kind = message.request.dialog_kind or "unknown"
     text = f"Claude Code wanted to show a dialog ({kind}) that only its own terminal has."
-    return [NoticeReceived(text=f"{text} It was cancelled.")]
+    return [conversation_events.NoticeReceived(text=f"{text} It was cancelled.")]
 
 
-def _make_source(image: PromptImage) -> dict[str, str]:
+def _make_source(image: conversation_events.PromptImage) -> dict[str, str]:
     data = b64encode(image.data).decode("ascii")
     return {"type": "base64", "media_type": image.media_type, "data": data}
 
@@ -111,12 +93,12 @@ def _encode(frame: Mapping[str, object]) -> bytes:
     return msgspec.json.encode(frame) + b"\n"
 
 
-class _Rule(Struct, frozen=True, rename="camel"):
+class _Rule(msgspec.Struct, frozen=True, rename="camel"):
     tool_name: str = ""
     rule_content: str | None = None
 
 
-class _Update(Struct, frozen=True):
+class _Update(msgspec.Struct, frozen=True):
     type: str = ""
     rules: tuple[_Rule, ...] = ()
     directories: tuple[str, ...] = ()
@@ -125,16 +107,16 @@ class _Update(Struct, frozen=True):
     destination: str = ""
 
 
-def read_request(message: ControlRequest) -> ConversationRequest | None:
+def read_request(message: control.ControlRequest) -> conversation_events.ConversationRequest | None:
     """Return what the client asks a person; None if it asks a program, or nothing known."""
     request_id = message.request_id or ""
     match message.request:
-        case CanUseTool(tool_name=tool, input=given) as asked:
+        case control.CanUseTool(tool_name=tool, input=given) as asked:
             if tool == _QUESTION_TOOL:
                 return _read_question(request_id, asked)
             if tool == _PLAN_TOOL:
                 return _read_plan(request_id, asked)
-            return ToolRequest(
+            return conversation_events.ToolRequest(
                 id=request_id,
                 agent_id=asked.agent_id,
                 tool=tool or "",
@@ -145,8 +127,8 @@ def read_request(message: ControlRequest) -> ConversationRequest | None:
                 blocked_path=asked.blocked_path,
                 suggestions=_read_suggestions(asked.permission_suggestions),
             )
-        case Elicitation() as asked:
-            return ElicitationRequest(
+        case control.Elicitation() as asked:
+            return conversation_events.ElicitationRequest(
                 id=request_id,
                 server=asked.mcp_server_name or "",
                 message=asked.message or "",
@@ -157,9 +139,11 @@ def read_request(message: ControlRequest) -> ConversationRequest | None:
     return None
 
 
-def _read_question(request_id: str, asked: CanUseTool) -> QuestionRequest:
+def _read_question(
+    request_id: str, asked: control.CanUseTool
+) -> conversation_events.QuestionRequest:
     given = decode_value(asked.input, AskUserQuestionInput) or AskUserQuestionInput()
-    return QuestionRequest(
+    return conversation_events.QuestionRequest(
         id=request_id,
         agent_id=asked.agent_id,
         questions=given.questions,
@@ -168,9 +152,9 @@ def _read_question(request_id: str, asked: CanUseTool) -> QuestionRequest:
     )
 
 
-def _read_plan(request_id: str, asked: CanUseTool) -> PlanRequest:
+def _read_plan(request_id: str, asked: control.CanUseTool) -> conversation_events.PlanRequest:
     given = decode_value(asked.input, ExitPlanModeInput) or ExitPlanModeInput()
-    return PlanRequest(
+    return conversation_events.PlanRequest(
         id=request_id,
         agent_id=asked.agent_id,
         plan=given.plan or "",
@@ -180,22 +164,24 @@ def _read_plan(request_id: str, asked: CanUseTool) -> PlanRequest:
     )
 
 
-def _copy_input(raw: Raw) -> Raw:
+def _copy_input(raw: msgspec.Raw) -> msgspec.Raw:
     # It is sent back as it came, and must be an object even if the client sent none.
-    return Raw(b"{}") if is_absent(raw) else raw.copy()
+    return msgspec.Raw(b"{}") if is_absent(raw) else raw.copy()
 
 
-def _read_suggestions(raw: Raw) -> tuple[Suggestion, ...]:
-    found = decode_value(raw, tuple[Raw, ...]) if bytes(raw) else None
+def _read_suggestions(raw: msgspec.Raw) -> tuple[conversation_events.Suggestion, ...]:
+    found = decode_value(raw, tuple[msgspec.Raw, ...]) if bytes(raw) else None
     return tuple(filter(None, map(_read_suggestion, found or ())))
 
 
-def _read_suggestion(raw: Raw) -> Suggestion | None:
+def _read_suggestion(raw: msgspec.Raw) -> conversation_events.Suggestion | None:
     update = decode_value(raw, _Update)
     if update is None or (update.behavior or "allow") != "allow" or update.mode == BYPASS:
         return None
     text = ", ".join([*map(_describe_rule, update.rules), *update.directories]) or update.mode
-    return Suggestion(kind=update.type, text=text, destination=update.destination, raw=raw.copy())
+    return conversation_events.Suggestion(
+        kind=update.type, text=text, destination=update.destination, raw=raw.copy()
+    )
 
 
 def _describe_rule(rule: _Rule) -> str:
@@ -203,31 +189,44 @@ def _describe_rule(rule: _Rule) -> str:
 
 
 def make_response(
-    request: ConversationRequest, answer: RequestAnswer
+    request: conversation_events.ConversationRequest, answer: conversation_events.RequestAnswer
 ) -> tuple[str, dict[str, object]]:
     """Return how `answer` settles `request`, and the response to send.
 
     Raises UsageError if it does not answer this kind of request.
     """
     match request, answer:
-        case ToolRequest(), Allow():
+        case conversation_events.ToolRequest(), conversation_events.Allow():
             return _allow(request, answer)
-        case QuestionRequest(input=given), Answers(answers=answers):
+        case conversation_events.QuestionRequest(input=given), conversation_events.Answers(
+            answers=answers
+        ):
             chosen = {name: _join_choices(value) for name, value in answers.items()}
             return "answered", _make_allowed(_extend(given, {"answers": chosen}))
-        case PlanRequest(input=given), ApprovePlan(plan=plan, accept_edits=accepts):
+        case conversation_events.PlanRequest(input=given), conversation_events.ApprovePlan(
+            plan=plan, accept_edits=accepts
+        ):
             changed = given if plan is None else _extend(given, {"plan": plan})
             return "approved", _make_allowed(changed, [_ACCEPT_EDITS] if accepts else [])
-        case PlanRequest(), KeepPlanning(message=message):
+        case conversation_events.PlanRequest(), conversation_events.KeepPlanning(message=message):
             return "rejected", _make_denied(message or KEEP_PLANNING, interrupt=False)
-        case ElicitationRequest(), AnswerElicitation():
+        case conversation_events.ElicitationRequest(), conversation_events.AnswerElicitation():
             return _answer_elicitation(answer)
-        case ((ToolRequest() | QuestionRequest() | PlanRequest()), Deny()):
+        case (
+            (
+                conversation_events.ToolRequest()
+                | conversation_events.QuestionRequest()
+                | conversation_events.PlanRequest()
+            ),
+            conversation_events.Deny(),
+        ):
             return "denied", _make_denied(answer.message or DENIED, answer.interrupt)
     raise UsageError(f"{type(answer).__name__} does not answer a {type(request).__name__}.")
 
 
-def _allow(request: ToolRequest, answer: Allow) -> tuple[str, dict[str, object]]:
+def _allow(
+    request: conversation_events.ToolRequest, answer: conversation_events.Allow
+) -> tuple[str, dict[str, object]]:
     chosen = answer.remember
     if chosen is not None and chosen not in request.suggestions:
         raise UsageError("Only a permission that the client suggests can be remembered.")
@@ -246,7 +245,9 @@ def _make_denied(message: str, interrupt: bool) -> dict[str, object]:
     return {"behavior": "deny", "message": message, "interrupt": interrupt}
 
 
-def _answer_elicitation(answer: AnswerElicitation) -> tuple[str, dict[str, object]]:
+def _answer_elicitation(
+    answer: conversation_events.AnswerElicitation,
+) -> tuple[str, dict[str, object]]:
     if answer.action not in _ACTIONS:
         raise UsageError(f"{answer.action!r} is not one of accept, decline and cancel.")
     content = {} if answer.content is None else {"content": answer.content}
@@ -254,8 +255,8 @@ def _answer_elicitation(answer: AnswerElicitation) -> tuple[str, dict[str, objec
     return how, {"action": answer.action, **content}
 
 
-def _extend(given: Raw, fields: Mapping[str, object]) -> dict[str, object]:
-    return {**(decode_value(given, dict[str, Raw]) or {}), **fields}
+def _extend(given: msgspec.Raw, fields: Mapping[str, object]) -> dict[str, object]:
+    return {**(decode_value(given, dict[str, msgspec.Raw]) or {}), **fields}
 
 
 def _join_choices(value: str | tuple[str, ...]) -> str:

@@ -12,28 +12,26 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from recollect.errors import ClientFailure, RecollectError, UsageError
-from recollect.launch import client_replies, control_messages
+from recollect.launch import (
+    client_replies,
+    control_messages,
+    conversation_client,
+    conversation_events,
+    conversation_options,
+    conversation_process,
+)
 from recollect.launch.client_replies import ClientInfo, ContextUsage
 from recollect.launch.control_messages import encode_prompt, make_response
-from recollect.launch.conversation_client import ConversationClient
-from recollect.launch.conversation_events import (
-    ConversationEvent,
-    ConversationRequest,
-    PromptImage,
-    RequestAnswer,
-)
-from recollect.launch.conversation_options import ConversationOptions, check_mode, check_word
-from recollect.launch.conversation_process import ProcessLimit
 from recollect.launch.conversation_state import QueuedPrompt
 from recollect.launch.stream_session import StreamSession
 from recollect.records.decoding import decode_value
 
 
-class Conversation(ConversationClient):
+class Conversation(conversation_client.ConversationClient):
     """A conversation that was started; `converse` starts one and ends it."""
 
     @property
-    def pending(self) -> tuple[ConversationRequest, ...]:
+    def pending(self) -> tuple[conversation_events.ConversationRequest, ...]:
         """The requests that wait for a person, oldest first."""
         return tuple(self._state.pending.values())
 
@@ -72,15 +70,15 @@ class Conversation(ConversationClient):
         """The number of the latest event."""
         return self._log.last_number
 
-    def events(self, after: int = 0) -> AsyncIterator[ConversationEvent]:
+    def events(self, after: int = 0) -> AsyncIterator[conversation_events.ConversationEvent]:
         """Yield the events after this number, then new ones until the conversation is ended."""
         return self._log.iter_events(after)
 
-    def list_events(self, after: int = 0) -> list[ConversationEvent]:
+    def list_events(self, after: int = 0) -> list[conversation_events.ConversationEvent]:
         """Return the events after this number that are kept."""
         return self._log.list_events(after)
 
-    async def send(self, text: str, images: Sequence[PromptImage] = ()) -> str:
+    async def send(self, text: str, images: Sequence[conversation_events.PromptImage] = ()) -> str:
         """Send a prompt, also while the client works, and return the uuid of its record.
 
         Starts the client again if it has exited.
@@ -122,7 +120,9 @@ class Conversation(ConversationClient):
             self._publish(self._state.withdraw(uuid))
         return is_cancelled
 
-    async def answer(self, request_id: str, answer: RequestAnswer, by: str = "") -> None:
+    async def answer(
+        self, request_id: str, answer: conversation_events.RequestAnswer, by: str = ""
+    ) -> None:
         """Answer an open request, once.
 
         Raises NothingFound if there is no such request, and UsageError if it is settled already, or
@@ -141,7 +141,7 @@ class Conversation(ConversationClient):
 
     async def set_model(self, model: str | None) -> None:
         """Use another model; None for the default."""
-        check_word(model)
+        conversation_options.check_word(model)
         self._launch = replace(self._launch, model=model)
         if self._process is not None:
             await self._request("set_model", model=model)
@@ -149,8 +149,8 @@ class Conversation(ConversationClient):
 
     async def set_permission_mode(self, mode: str) -> None:
         """Use another permission mode."""
-        check_word(mode)
-        check_mode(self.options, mode)
+        conversation_options.check_word(mode)
+        conversation_options.check_mode(self.options, mode)
         if self._process is not None:
             await self._request("set_permission_mode", mode=mode)
         self._launch = replace(self._launch, permission_mode=mode)
@@ -167,7 +167,7 @@ class Conversation(ConversationClient):
 
         A client up to 2.1.112 keeps a level for as long as it runs: the next prompt starts another.
         """
-        check_word(level)
+        conversation_options.check_word(level)
         before, self.options = self.options.effort, replace(self.options, effort=level)
         if self._process is not None:
             await self._request("apply_flag_settings", settings={"effortLevel": level})
@@ -200,7 +200,8 @@ class Conversation(ConversationClient):
 
 @asynccontextmanager
 async def converse(
-    options: ConversationOptions, limit: ProcessLimit | None = None
+    options: conversation_options.ConversationOptions,
+    limit: conversation_process.ProcessLimit | None = None,
 ) -> AsyncIterator[Conversation]:
     """Start a conversation, and end it with its client when the context is left."""
     conversation = Conversation(options, limit)

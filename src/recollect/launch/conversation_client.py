@@ -9,34 +9,20 @@ from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from msgspec import Raw
-from msgspec.structs import replace
+from msgspec import Raw, structs
 
 from recollect.errors import ClientFailure, UsageError
-from recollect.launch import control_messages, conversation_events
-from recollect.launch.client_process import StderrLine, StdoutMessage
-from recollect.launch.client_replies import ClientInfo, ReplyTable, SentQuestion
+from recollect.launch import (
+    client_process,
+    client_replies,
+    control_messages,
+    conversation_events,
+    conversation_options,
+    conversation_process,
+    conversation_state,
+    event_log,
+)
 from recollect.launch.conversation_events import ConversationEvent, ConversationStatus
-from recollect.launch.conversation_options import (
-    EXIT_SECONDS,
-    INTERRUPT_SECONDS,
-    ConversationOptions,
-    check_not_running,
-    check_options,
-    find_conversation_client,
-    list_arguments,
-    list_first_requests,
-    make_environment,
-    plan_first,
-)
-from recollect.launch.conversation_process import (
-    Activity,
-    ConversationProcess,
-    ProcessLimit,
-    start_process,
-)
-from recollect.launch.conversation_state import ConversationState
-from recollect.launch.event_log import EventLog
 from recollect.records.decoding import decode_value
 from recollect.records.stream import control
 
@@ -44,27 +30,35 @@ from recollect.records.stream import control
 class ConversationClient:
     """Joins the state of a conversation, its event log and the client process, if there is one."""
 
-    def __init__(self, options: ConversationOptions, limit: ProcessLimit | None = None) -> None:
-        check_options(options)
+    def __init__(
+        self,
+        options: conversation_options.ConversationOptions,
+        limit: conversation_process.ProcessLimit | None = None,
+    ) -> None:
+        conversation_options.check_options(options)
         self.options = options
         self._limit = limit
-        self._client = find_conversation_client(options)
-        self._launch = plan_first(options)
-        self._state = ConversationState(lambda: datetime.now(UTC).isoformat(), options.stream_name)
-        self._log = EventLog()
-        self._process: ConversationProcess | None = None
+        self._client = conversation_options.find_conversation_client(options)
+        self._launch = conversation_options.plan_first(options)
+        self._state = conversation_state.ConversationState(
+            lambda: datetime.now(UTC).isoformat(), options.stream_name
+        )
+        self._log = event_log.EventLog()
+        self._process: conversation_process.ConversationProcess | None = None
         self._ended: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[object]] = set()
         self._starting = asyncio.Lock()
-        self._replies = ReplyTable()
+        self._replies = client_replies.ReplyTable()
         self._closing: asyncio.Task[None] | None = None
-        self._info: asyncio.Future[ClientInfo] = asyncio.get_running_loop().create_future()
+        self._info: asyncio.Future[client_replies.ClientInfo] = (
+            asyncio.get_running_loop().create_future()
+        )
         self._status = self._state.status
         self._reason = "died"
         self._is_closed = False
         self._is_outdated = False
         """Whether the client has a setting that only another one can get rid of."""
-        self._activity = Activity(options.timing)
+        self._activity = conversation_process.Activity(options.timing)
 
     @property
     def session_id(self) -> str:
@@ -114,7 +108,7 @@ class ConversationClient:
         if self._is_closed:
             raise UsageError("The conversation has ended.")
 
-    async def _ensure_client(self) -> ConversationProcess:
+    async def _ensure_client(self) -> conversation_process.ConversationProcess:
         """Return the running client; starts one if there is none."""
         self._check_open()
         async with self._starting:
@@ -127,7 +121,7 @@ class ConversationClient:
     async def _start_client(self) -> None:
         is_again = self._ended is not None
         if is_again and self._state.has_history:
-            self._launch = replace(
+            self._launch = structs.replace(
                 self._launch,
                 session_id=self.session_id,
                 resume=self.session_id,
@@ -135,14 +129,19 @@ class ConversationClient:
                 permission_mode=self.permission_mode,
             )
         # Another client may have opened the session while ours was away.
-        patience = EXIT_SECONDS if is_again and self._reason == "died" else 0.0
-        await asyncio.to_thread(check_not_running, self._launch, self.options, patience)
+        patience = conversation_options.EXIT_SECONDS if is_again and self._reason == "died" else 0.0
+        await asyncio.to_thread(
+            conversation_options.check_not_running, self._launch, self.options, patience
+        )
         if self._limit is not None:
             self._limit.take()
-        words = (self._client, *list_arguments(self._launch, self.options))
+        words = (self._client, *conversation_options.list_arguments(self._launch, self.options))
         try:
-            self._process, watch = await start_process(
-                words, self.options, make_environment(self.options), self._on_output
+            self._process, watch = await conversation_process.start_process(
+                words,
+                self.options,
+                conversation_options.make_environment(self.options),
+                self._on_output,
             )
         except OSError as error:
             self._release()
@@ -153,13 +152,19 @@ class ConversationClient:
         self._publish([conversation_events.ClientStarted(pid=self._process.pid, resumed=is_again)])
         self._ended = asyncio.create_task(self._finish_client(self._process, watch))
         send = self._process.send
-        asked = [self._replies.ask(send, *each) for each in list_first_requests(self.options)]
+        asked = [
+            self._replies.ask(send, *each)
+            for each in conversation_options.list_first_requests(self.options)
+        ]
         for prompt in self._state.queue.values():
             send(prompt.line)
         self._spawn(self._greet(self._process, *asked))
 
     async def _greet(
-        self, process: ConversationProcess, asked: SentQuestion, *settings: SentQuestion
+        self,
+        process: conversation_process.ConversationProcess,
+        asked: client_replies.SentQuestion,
+        *settings: client_replies.SentQuestion,
     ) -> None:
         """Wait until the client says what it offers, and has taken the settings from before."""
         try:
@@ -173,7 +178,9 @@ class ConversationClient:
         self._state.greet()
         self._publish([])
         if not self._info.done():
-            self._info.set_result(decode_value(reply, ClientInfo) or ClientInfo())
+            self._info.set_result(
+                decode_value(reply, client_replies.ClientInfo) or client_replies.ClientInfo()
+            )
         for question in settings:
             with suppress(ClientFailure):
                 await self._replies.wait(question, self.options.timing.request)
@@ -183,14 +190,18 @@ class ConversationClient:
         asked = self._replies.ask(process.send, subtype, fields)
         return await self._replies.wait(asked, self.options.timing.request)
 
-    def _on_output(self, output: StdoutMessage | StderrLine) -> None:
+    def _on_output(self, output: client_process.StdoutMessage | client_process.StderrLine) -> None:
         self._activity.note()
         match output:
-            case StdoutMessage(item=control.ControlResponse(response=control.Answer() as reply)):
+            case client_process.StdoutMessage(
+                item=control.ControlResponse(response=control.Answer() as reply)
+            ):
                 self._replies.resolve(reply)
-            case StdoutMessage(item=control.ControlRequest() as message):
+            case client_process.StdoutMessage(item=control.ControlRequest() as message):
                 self._on_request(message)
-            case StdoutMessage(item=control.ControlCancelRequest(request_id=str(request_id))):
+            case client_process.StdoutMessage(
+                item=control.ControlCancelRequest(request_id=str(request_id))
+            ):
                 if request_id in self._state.pending:
                     self._publish([self._state.settle(request_id, "cancelled", "claude")])
             case _:
@@ -216,7 +227,7 @@ class ConversationClient:
             self._log.publish(conversation_events.StatusChanged(status=self._status))
 
     async def _finish_client(
-        self, process: ConversationProcess, watch: "asyncio.Task[None]"
+        self, process: conversation_process.ConversationProcess, watch: "asyncio.Task[None]"
     ) -> None:
         """Wait for the client's end and report it."""
         await watch
@@ -241,7 +252,7 @@ class ConversationClient:
             # Otherwise the client would finish its turn first.
             with suppress(ClientFailure):
                 asked = self._replies.ask(process.send, "interrupt", {"cancel_queued": True})
-                await self._replies.wait(asked, INTERRUPT_SECONDS)
+                await self._replies.wait(asked, conversation_options.INTERRUPT_SECONDS)
         await process.end(self.options.timing.end)
         await ended
 

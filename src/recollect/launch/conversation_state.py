@@ -11,13 +11,9 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.errors import NothingFound, UsageError
+from recollect.launch import conversation_events
 from recollect.launch import conversation_events as events
 from recollect.launch.client_process import StderrLine, StdoutMessage
-from recollect.launch.conversation_events import (
-    ConversationEvent,
-    ConversationRequest,
-    ConversationStatus,
-)
 from recollect.launch.stream_session import StreamNotice, StreamRecord, StreamSession
 from recollect.reader.line_blocks import NOWHERE, mask_line
 from recollect.reader.stream_reader import StreamItem
@@ -75,11 +71,11 @@ class ConversationState:
         self._stream_name = stream_name
         self.settings = Settings()
         self.queue: dict[str, QueuedPrompt] = {}
-        self.pending: dict[str, ConversationRequest] = {}
+        self.pending: dict[str, conversation_events.ConversationRequest] = {}
         self.tasks: dict[str, str] = {}
         self.has_history = False
         """Whether the client has begun to write the session."""
-        self._base = ConversationStatus.STARTING
+        self._base = conversation_events.ConversationStatus.STARTING
         self._is_working = False
         self._has_taken = False
         self._settled: dict[str, str] = {}
@@ -87,17 +83,17 @@ class ConversationState:
         self._blocks: dict[str | None, _OpenBlock] = {}
 
     @property
-    def status(self) -> ConversationStatus:
+    def status(self) -> conversation_events.ConversationStatus:
         """What the conversation is doing."""
-        if self._base is ConversationStatus.ENDED:
+        if self._base is conversation_events.ConversationStatus.ENDED:
             return self._base
         if self.pending:
-            return ConversationStatus.WAITING
-        return ConversationStatus.WORKING if self._is_working else self._base
+            return conversation_events.ConversationStatus.WAITING
+        return conversation_events.ConversationStatus.WORKING if self._is_working else self._base
 
     def start_client(self) -> None:
         """A client was started; prompts that the last one did not take are sent to it."""
-        self._base = ConversationStatus.STARTING
+        self._base = conversation_events.ConversationStatus.STARTING
         self._is_working = bool(self.queue)
         self._has_taken = False
         self._blocks.clear()
@@ -105,9 +101,9 @@ class ConversationState:
 
     def greet(self) -> None:
         """The client answered for the first time."""
-        self._base = ConversationStatus.IDLE
+        self._base = conversation_events.ConversationStatus.IDLE
 
-    def end_client(self, *, is_idle: bool) -> Iterator[ConversationEvent]:
+    def end_client(self, *, is_idle: bool) -> Iterator[conversation_events.ConversationEvent]:
         """The client has exited; one that was idle is started again by the next prompt."""
         for request_id in list(self.pending):
             yield self.settle(request_id, "lost")
@@ -115,20 +111,28 @@ class ConversationState:
             self.tasks = {}
             yield events.TasksChanged(tasks={})
         self._is_working = False
-        self._base = ConversationStatus.IDLE if is_idle else ConversationStatus.ENDED
+        self._base = (
+            conversation_events.ConversationStatus.IDLE
+            if is_idle
+            else conversation_events.ConversationStatus.ENDED
+        )
 
-    def add_prompt(self, prompt: QueuedPrompt, images: int) -> ConversationEvent:
+    def add_prompt(
+        self, prompt: QueuedPrompt, images: int
+    ) -> conversation_events.ConversationEvent:
         """A prompt was sent."""
         self.queue[prompt.uuid] = prompt
         self._is_working = True
         return events.PromptQueued(uuid=prompt.uuid, text=prompt.text, images=images)
 
-    def ask(self, request: ConversationRequest) -> ConversationEvent:
+    def ask(
+        self, request: conversation_events.ConversationRequest
+    ) -> conversation_events.ConversationEvent:
         """The client asks a person."""
         self.pending[request.id] = request
         return events.RequestAsked(request=request)
 
-    def find_request(self, request_id: str) -> ConversationRequest:
+    def find_request(self, request_id: str) -> conversation_events.ConversationRequest:
         """Return an open request; raises an error that says why there is none."""
         if request_id in self.pending:
             return self.pending[request_id]
@@ -137,7 +141,9 @@ class ConversationState:
             raise UsageError(f"Request {request_id} is no longer open: {how}.")
         raise NothingFound(f"There is no request {request_id}.")
 
-    def settle(self, request_id: str, how: str, by: str = "") -> ConversationEvent:
+    def settle(
+        self, request_id: str, how: str, by: str = ""
+    ) -> conversation_events.ConversationEvent:
         """A request is no longer open."""
         self.pending.pop(request_id, None)
         self._settled[request_id] = how
@@ -145,7 +151,9 @@ class ConversationState:
             del self._settled[next(iter(self._settled))]
         return events.RequestSettled(id=request_id, how=how, by=by)
 
-    def feed(self, output: StdoutMessage | StderrLine) -> Iterator[ConversationEvent]:
+    def feed(
+        self, output: StdoutMessage | StderrLine
+    ) -> Iterator[conversation_events.ConversationEvent]:
         """Yield what some output of the client means."""
         match output:
             case StderrLine(text=text):
@@ -158,7 +166,7 @@ class ConversationState:
             case StdoutMessage(item=item):
                 yield from self._feed_message(item)
 
-    def _feed_message(self, item: StreamItem) -> Iterator[ConversationEvent]:
+    def _feed_message(self, item: StreamItem) -> Iterator[conversation_events.ConversationEvent]:
         yield from self._note_prompts(item)
         match item:
             case partial.StreamEvent():
@@ -182,7 +190,7 @@ class ConversationState:
                 )
         yield from self._read_record(item)
 
-    def _note_prompts(self, item: StreamItem) -> Iterator[ConversationEvent]:
+    def _note_prompts(self, item: StreamItem) -> Iterator[conversation_events.ConversationEvent]:
         match item:
             case stream_messages.CommandLifecycle(command_uuid=uuid, state=state) if (
                 state in _TAKEN
@@ -196,7 +204,7 @@ class ConversationState:
                 for uuid in uuids:
                     yield from self._take(uuid)
 
-    def _take(self, uuid: str | None) -> Iterator[ConversationEvent]:
+    def _take(self, uuid: str | None) -> Iterator[conversation_events.ConversationEvent]:
         prompt = self.queue.pop(uuid, None) if uuid else None
         if prompt is not None:
             self._has_taken = True
@@ -204,17 +212,19 @@ class ConversationState:
             shown = mask_line(self._stream_name, NOWHERE, prompt.line)
             yield from self._read_record(decode_message(shown))
 
-    def withdraw(self, uuid: str | None) -> Iterator[ConversationEvent]:
+    def withdraw(self, uuid: str | None) -> Iterator[conversation_events.ConversationEvent]:
         """A queued prompt will not be taken."""
         if uuid and self.queue.pop(uuid, None):
             yield events.PromptWithdrawn(uuid=uuid)
 
-    def reject_prompt(self, uuid: str) -> Iterator[ConversationEvent]:
+    def reject_prompt(self, uuid: str) -> Iterator[conversation_events.ConversationEvent]:
         """No client could be started for a prompt."""
         yield from self.withdraw(uuid)
         self._is_working = bool(self.queue)
 
-    def _start_turn(self, message: system_messages.Init) -> Iterator[ConversationEvent]:
+    def _start_turn(
+        self, message: system_messages.Init
+    ) -> Iterator[conversation_events.ConversationEvent]:
         self.has_history = self._is_working = True
         if not self._has_taken:
             # Older clients say which prompt they took only when the reply is well under way.
@@ -231,7 +241,7 @@ class ConversationState:
         model: str | None = None,
         permission_mode: str | None = None,
         effort: str | None = None,
-    ) -> Iterator[ConversationEvent]:
+    ) -> Iterator[conversation_events.ConversationEvent]:
         """The client uses other settings; None for those that it did not mention.
 
         An empty effort is the default.
@@ -252,7 +262,9 @@ class ConversationState:
                 effort=changed.effort,
             )
 
-    def _read_status(self, message: system_messages.Status) -> Iterator[ConversationEvent]:
+    def _read_status(
+        self, message: system_messages.Status
+    ) -> Iterator[conversation_events.ConversationEvent]:
         if message.status is not None:
             self._is_working = True
         yield from self.change_settings(permission_mode=message.permission_mode)
@@ -264,7 +276,7 @@ class ConversationState:
         message: system_messages.BackgroundTasksChanged
         | system_messages.TaskStarted
         | system_messages.TaskNotification,
-    ) -> Iterator[ConversationEvent]:
+    ) -> Iterator[conversation_events.ConversationEvent]:
         before = dict(self.tasks)
         match message:
             case system_messages.BackgroundTasksChanged(tasks=tasks):
@@ -281,14 +293,18 @@ class ConversationState:
         if self.tasks != before:
             yield events.TasksChanged(tasks=dict(self.tasks))
 
-    def _finish_turn(self, message: stream_messages.Result) -> Iterator[ConversationEvent]:
+    def _finish_turn(
+        self, message: stream_messages.Result
+    ) -> Iterator[conversation_events.ConversationEvent]:
         self._is_working = bool(self.queue)
         self._has_taken = False
         self._blocks.clear()
         self.stream.feed(message)
         yield events.TurnFinished(result=message)
 
-    def _read_partial(self, message: partial.StreamEvent) -> Iterator[ConversationEvent]:
+    def _read_partial(
+        self, message: partial.StreamEvent
+    ) -> Iterator[conversation_events.ConversationEvent]:
         self.stream.feed(message)
         agent = message.parent_tool_use_id
         block = self._blocks.setdefault(agent, _OpenBlock())
@@ -304,7 +320,9 @@ class ConversationState:
             case partial.ContentBlockStop():
                 block.index = None
 
-    def _read_record(self, item: StreamItem | None) -> Iterator[ConversationEvent]:
+    def _read_record(
+        self, item: StreamItem | None
+    ) -> Iterator[conversation_events.ConversationEvent]:
         if item is None or isinstance(
             item, stream_messages.UnknownMessage | partial.StreamEvent | stream_messages.Result
         ):
@@ -321,7 +339,7 @@ class ConversationState:
                     self._seen.add(record.uuid)
                 yield self._make_record(found)
 
-    def _make_record(self, found: StreamRecord) -> ConversationEvent:
+    def _make_record(self, found: StreamRecord) -> conversation_events.ConversationEvent:
         block = self._blocks.get(found.agent)
         message = found.record.message if isinstance(found.record, Assistant) else None
         if block is None or message is None or message.id != block.message_id:
@@ -336,7 +354,7 @@ class ConversationState:
 
 def _start_block(
     block: _OpenBlock, agent: str | None, content: ContentBlock | None
-) -> ConversationEvent:
+) -> conversation_events.ConversationEvent:
     kinds: Mapping[type[ContentBlock], str] = {Text: "text", Thinking: "thinking", ToolUse: "tool"}
     call = content if isinstance(content, ToolUse) else None
     return events.BlockStarted(
@@ -351,7 +369,7 @@ def _start_block(
 
 def _read_delta(
     block: _OpenBlock, agent: str | None, delta: partial.BlockDelta | None
-) -> Iterator[ConversationEvent]:
+) -> Iterator[conversation_events.ConversationEvent]:
     name, index = block.message_id, block.index or 0
     match delta:
         case partial.TextDelta(text=text) if text:

@@ -14,12 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from recollect.launch.conversation_events import (
-    BlockEvent,
-    ConversationEvent,
-    EventsDropped,
-    RecordReceived,
-)
+from recollect.launch import conversation_events
 
 MAX_EVENTS: Final = 5000
 
@@ -32,7 +27,7 @@ class EventLog:
     ) -> None:
         self._clock = clock
         self._max_events = max_events
-        self._events: list[ConversationEvent] = []
+        self._events: list[conversation_events.ConversationEvent] = []
         self._number = 0
         self._dropped = 0
         self._is_closed = False
@@ -43,11 +38,13 @@ class EventLog:
         """The number of the latest event; 0 before the first."""
         return self._number
 
-    def publish(self, event: ConversationEvent) -> ConversationEvent:
+    def publish(
+        self, event: conversation_events.ConversationEvent
+    ) -> conversation_events.ConversationEvent:
         """Number an event and hand it to all readers."""
         self._number += 1
         numbered = replace(event, number=self._number, time=self._clock())
-        if isinstance(numbered, RecordReceived) and numbered.index is not None:
+        if isinstance(numbered, conversation_events.RecordReceived) and numbered.index is not None:
             self._forget_streamed(numbered.agent, numbered.message_id, numbered.index)
         self._events.append(numbered)
         if len(self._events) > self._max_events:
@@ -60,14 +57,19 @@ class EventLog:
         self._is_closed = True
         self._wake()
 
-    def list_events(self, after: int = 0) -> list[ConversationEvent]:
+    def list_events(self, after: int = 0) -> list[conversation_events.ConversationEvent]:
         """Return what is kept after this number, and first whether something is missing."""
         kept = self._events[bisect_right(self._events, after, key=attrgetter("number")) :]
         if after < self._dropped:
-            return [EventsDropped(number=self._dropped, time=self._clock()), *kept]
+            return [
+                conversation_events.EventsDropped(number=self._dropped, time=self._clock()),
+                *kept,
+            ]
         return kept
 
-    async def iter_events(self, after: int = 0) -> AsyncIterator[ConversationEvent]:
+    async def iter_events(
+        self, after: int = 0
+    ) -> AsyncIterator[conversation_events.ConversationEvent]:
         """Yield the events after this number, then new ones until the log is closed."""
         while True:
             grown = self._grown
@@ -86,7 +88,7 @@ class EventLog:
         self._events = [
             event
             for event in self._events
-            if not isinstance(event, BlockEvent)
+            if not isinstance(event, conversation_events.BlockEvent)
             or (event.agent, event.message_id, event.index) != wanted
         ]
 

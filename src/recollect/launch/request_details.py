@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
-from msgspec import Raw, Struct, field
-from msgspec.structs import replace
 
 from recollect.documents.turn_documents import Diff, Hunk
 from recollect.errors import UsageError
@@ -38,14 +36,14 @@ _PLAIN: Final[dict[str, FieldKind]] = {
 }
 
 
-class FormOption(Struct, frozen=True):
+class FormOption(msgspec.Struct, frozen=True):
     """Something that can be chosen."""
 
     value: str
     label: str
 
 
-class FormField(Struct, frozen=True, kw_only=True):
+class FormField(msgspec.Struct, frozen=True, kw_only=True):
     """A value that a server asks for."""
 
     name: str
@@ -58,36 +56,36 @@ class FormField(Struct, frozen=True, kw_only=True):
     """As text: the value of an option, `true`, a number."""
 
 
-class _Choice(Struct, frozen=True):
+class _Choice(msgspec.Struct, frozen=True):
     const: str = ""
     title: str = ""
 
 
-class _Property(Struct, frozen=True, kw_only=True):
+class _Property(msgspec.Struct, frozen=True, kw_only=True):
     type: str = ""
     title: str = ""
     description: str = ""
-    default: Raw = Raw()
+    default: msgspec.Raw = msgspec.Raw()
     enum: tuple[str, ...] = ()
-    enum_names: tuple[str, ...] = field(default=(), name="enumNames")
-    one_of: tuple[_Choice, ...] = field(default=(), name="oneOf")
-    any_of: tuple[_Choice, ...] = field(default=(), name="anyOf")
-    items: Raw = Raw()
+    enum_names: tuple[str, ...] = msgspec.field(default=(), name="enumNames")
+    one_of: tuple[_Choice, ...] = msgspec.field(default=(), name="oneOf")
+    any_of: tuple[_Choice, ...] = msgspec.field(default=(), name="anyOf")
+    items: msgspec.Raw = msgspec.Raw()
 
 
-class _Schema(Struct, frozen=True):
-    properties: dict[str, Raw] = {}
+class _Schema(msgspec.Struct, frozen=True):
+    properties: dict[str, msgspec.Raw] = {}
     required: tuple[str, ...] = ()
 
 
-def read_form(form: Raw) -> tuple[FormField, ...]:
+def read_form(form: msgspec.Raw) -> tuple[FormField, ...]:
     """Return the fields of a form, in its order; none if the schema cannot be read."""
     schema = (decode_value(form, _Schema) if bytes(form) else None) or _Schema()
     named = list(schema.properties.items())[:MAX_FIELDS]
     return tuple(_read_field(name, raw, name in schema.required) for name, raw in named)
 
 
-def _read_field(name: str, raw: Raw, is_required: bool) -> FormField:
+def _read_field(name: str, raw: msgspec.Raw, is_required: bool) -> FormField:
     found = decode_value(raw, _Property) or _Property()
     kind, options = _find_kind(found)
     default = decode_value(found.default, str) if bytes(found.default)[:1] == b'"' else None
@@ -195,7 +193,7 @@ MAX_FILE: Final = 4 * 1024 * 1024
 _CONTEXT: Final = 3
 
 
-def describe_proposal(tool: str, given: Raw, call_id: str = "") -> ToolView:
+def describe_proposal(tool: str, given: msgspec.Raw, call_id: str = "") -> ToolView:
     """Return the view of a tool call that has not been allowed yet."""
     mcp_name = split_mcp_name(tool)
     call = ToolCall(
@@ -214,11 +212,13 @@ def describe_proposal(tool: str, given: Raw, call_id: str = "") -> ToolView:
         lines = [line for hunk in change.hunks for line in hunk.lines]
         added = sum(line.startswith("+") for line in lines)
         removed = sum(line.startswith("-") for line in lines)
-        return replace(view, input=(change,), output=(), summary=f"+{added:,} -{removed:,}")
-    return replace(view, output=(), summary="")
+        return msgspec.structs.replace(
+            view, input=(change,), output=(), summary=f"+{added:,} -{removed:,}"
+        )
+    return msgspec.structs.replace(view, output=(), summary="")
 
 
-def find_change(tool: str, given: Raw) -> Diff | None:
+def find_change(tool: str, given: msgspec.Raw) -> Diff | None:
     """Return what an edit would change in its file; None for other tools, or if it is not known."""
     match parse_input(tool, given):
         case EditInput(file_path=path) as edit if path:
@@ -298,7 +298,9 @@ def compare_texts(before: str, after: str) -> tuple[Hunk, ...]:
         )
         hunks = (whole,)
     return tuple(
-        replace(hunk, old_start=hunk.old_start + first, new_start=hunk.new_start + first)
+        msgspec.structs.replace(
+            hunk, old_start=hunk.old_start + first, new_start=hunk.new_start + first
+        )
         for hunk in hunks
     )
 

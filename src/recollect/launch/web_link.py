@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from recollect.errors import NothingFound
 from recollect.library.processes import is_alive, read_small
@@ -19,7 +18,7 @@ LOOPBACK: Final = "127.0.0.1"
 _SECONDS: Final = 10.0
 
 
-class Server(Struct, frozen=True):
+class Server(msgspec.Struct, frozen=True):
     """The address and process of a running web app."""
 
     pid: int
@@ -29,7 +28,7 @@ class Server(Struct, frozen=True):
     """What programs send to be let in."""
 
 
-class _Launch(Struct, frozen=True):
+class _Launch(msgspec.Struct, frozen=True):
     token: str
 
 

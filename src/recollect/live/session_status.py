@@ -10,17 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.kinds import InputKind, StatusKind
 from recollect.errors import UnreadableInput
 from recollect.library.processes import is_alive, is_running, iter_process_files
 from recollect.reader.transcript_reader import read_transcript
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.envelope import Chain, Record
+from recollect.records import conversation_records, envelope, system_records
 from recollect.records.state import ContinuedIn, CostState
-from recollect.records.system_records import StopHookSummary, TurnDuration
 from recollect.records.tools import canonical_name
 from recollect.session.prompts import OPENING_KINDS, read_prompt
 from recollect.session.record_texts import iter_tool_results, iter_tool_uses
@@ -53,29 +50,29 @@ class TurnState(Struct, frozen=True):
     continued_in: str | None = None
 
 
-def advance_turn(state: TurnState, record: Record) -> TurnState:
+def advance_turn(state: TurnState, record: envelope.Record) -> TurnState:
     """Return the state after `record`; records of subagents in the session's file are ignored."""
-    if isinstance(record, Chain):
+    if isinstance(record, envelope.Chain):
         return state if record.is_sidechain else _advance_chain(state, record)
     if isinstance(record, CostState):
-        return replace(state, is_closing=True)
+        return structs.replace(state, is_closing=True)
     if isinstance(record, ContinuedIn):
-        return replace(state, continued_in=record.continued_in_session_id)
+        return structs.replace(state, continued_in=record.continued_in_session_id)
     return state
 
 
-def _advance_chain(state: TurnState, record: Chain) -> TurnState:
+def _advance_chain(state: TurnState, record: envelope.Chain) -> TurnState:
     match record:
-        case Assistant():
+        case conversation_records.Assistant():
             return _advance_reply(state, record)
-        case User():
+        case conversation_records.User():
             return _advance_input(state, record)
-        case TurnDuration() | StopHookSummary():
+        case system_records.TurnDuration() | system_records.StopHookSummary():
             return TurnState(is_open=False)
-    return replace(state, is_closing=False)
+    return structs.replace(state, is_closing=False)
 
 
-def _advance_reply(state: TurnState, record: Assistant) -> TurnState:
+def _advance_reply(state: TurnState, record: conversation_records.Assistant) -> TurnState:
     message = record.message
     if record.is_api_error_message or record.is_aborted_mid_stream or message is None:
         return TurnState(is_open=False)
@@ -84,7 +81,7 @@ def _advance_reply(state: TurnState, record: Assistant) -> TurnState:
     return TurnState(is_open=bool(pending) or not has_stopped, pending=pending)
 
 
-def _advance_input(state: TurnState, record: User) -> TurnState:
+def _advance_input(state: TurnState, record: conversation_records.User) -> TurnState:
     content = record.message.content if record.message else None
     answered = {result.tool_use_id for result in iter_tool_results(content)}
     if answered:
@@ -97,7 +94,7 @@ def _advance_input(state: TurnState, record: User) -> TurnState:
         return TurnState(is_open=None)
     if kind in OPENING_KINDS:
         return TurnState(is_open=True)
-    return replace(state, is_closing=False)
+    return structs.replace(state, is_closing=False)
 
 
 def read_turn_state(path: Path) -> TurnState:
@@ -152,7 +149,7 @@ def read_clients(root: Path, before: Mapping[str, Client]) -> dict[str, Client]:
     for path, process in iter_process_files(root):
         if process is None:
             clients |= {
-                session_id: replace(client, is_alive=is_alive(client.pid))
+                session_id: structs.replace(client, is_alive=is_alive(client.pid))
                 for session_id, client in before.items()
                 if str(client.pid) == path.stem
             }

@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.kinds import StatusKind, TextKind
 from recollect.errors import UsageError
@@ -20,10 +19,7 @@ from recollect.live import live_events
 from recollect.locations import TranscriptKind, encode_project_path
 from recollect.pricing import Prices
 from recollect.quantities import format_dollars
-from recollect.records.attachments import Attachment
-from recollect.records.conversation_records import Assistant, User
-from recollect.records.envelope import Chain, Record
-from recollect.records.state import QueueOperation
+from recollect.records import attachments, conversation_records, envelope, state
 from recollect.search import parse_query, query_tree
 from recollect.search.query_plan import ROLES
 from recollect.search.regexes import check_regexes, compile_regex
@@ -45,7 +41,7 @@ class MatchCandidate(Struct, frozen=True):
     """A text with its record and file; `tool` is the tool that it is the input or output of."""
 
     document: SearchableText
-    record: Record
+    record: envelope.Record
     source: live_events.EventSubject
     tool: str | None
 
@@ -64,7 +60,7 @@ class Matcher:
 
     def find(
         self,
-        record: Record,
+        record: envelope.Record,
         source: live_events.EventSubject,
         tools: Mapping[str, str],
         *,
@@ -79,7 +75,7 @@ class Matcher:
             if document.text.strip() in ignored:
                 continue
             is_queued = document.part is TextKind.QUEUED
-            asked = replace(document, part=TextKind.PROMPT) if is_queued else document
+            asked = structs.replace(document, part=TextKind.PROMPT) if is_queued else document
             tool = document.tool or tools.get(document.owner)
             if self._matches(self._query.root, MatchCandidate(asked, record, source, tool)):
                 return document.text
@@ -141,7 +137,7 @@ def _is_kind(kind: str, candidate: MatchCandidate) -> bool:
     if kind == "error":
         return candidate.document.is_error
     if kind == "subagent":
-        is_inline = isinstance(candidate.record, Chain) and candidate.record.is_sidechain
+        is_inline = isinstance(candidate.record, envelope.Chain) and candidate.record.is_sidechain
         return is_inline or candidate.source.kind is not TranscriptKind.SESSION
     return candidate.document.part in _KINDS[kind]
 
@@ -184,10 +180,14 @@ class SpendCounter:
         self._costs: dict[str, int] = {}
         self.total = 0
 
-    def add(self, record: Record) -> None:
+    def add(self, record: envelope.Record) -> None:
         """Count a line of a message; if there are several lines, the most expensive counts."""
-        message = record.message if isinstance(record, Assistant) else None
-        if not isinstance(record, Assistant) or message is None or not message.usage:
+        message = record.message if isinstance(record, conversation_records.Assistant) else None
+        if (
+            not isinstance(record, conversation_records.Assistant)
+            or message is None
+            or not message.usage
+        ):
             return
         cost = self._prices.cost(message.model, message.usage, record.timestamp)
         key = message.id or record.uuid or ""
@@ -229,7 +229,7 @@ class Triggers:
                     )
 
     def _feed_record(
-        self, record: Record, source: live_events.EventSubject
+        self, record: envelope.Record, source: live_events.EventSubject
     ) -> Iterator[FiredTrigger]:
         self._remember_calls(record)
         if self._spend:
@@ -247,7 +247,7 @@ class Triggers:
             )
 
     def _iter_hits(
-        self, record: Record, source: live_events.EventSubject
+        self, record: envelope.Record, source: live_events.EventSubject
     ) -> Iterator[tuple[str, str]]:
         if self._wants_errors:
             is_subagent = source.kind is not TranscriptKind.SESSION
@@ -259,17 +259,21 @@ class Triggers:
             if text is not None:
                 yield trigger, text
 
-    def _take_repeated(self, record: Record, source: live_events.EventSubject) -> frozenset[str]:
+    def _take_repeated(
+        self, record: envelope.Record, source: live_events.EventSubject
+    ) -> frozenset[str]:
         """Return the texts of `record` that a line of the queue was matched with before.
 
         Some clients write a prompt to the queue only, others also as a record of its own: the line
         of the queue, which comes first, is the one that counts.
         """
-        if not isinstance(record, User | Attachment | QueueOperation):
+        if not isinstance(
+            record, conversation_records.User | attachments.Attachment | state.QueueOperation
+        ):
             return frozenset()
         documents = list_searchable_texts(record)
         inputs = {(source.session_id, each.text.strip()) for each in documents if each.is_input}
-        if isinstance(record, QueueOperation):
+        if isinstance(record, state.QueueOperation):
             self._queued |= dict.fromkeys(inputs)
             while len(self._queued) > _MAX_CALLS:
                 del self._queued[next(iter(self._queued))]
@@ -287,8 +291,8 @@ class Triggers:
             text = f"{format_dollars(total / _MICRO)} at list prices"
             yield FiredTrigger(trigger=trigger, session_id=session_id, text=text)
 
-    def _remember_calls(self, record: Record) -> None:
-        message = record.message if isinstance(record, Assistant) else None
+    def _remember_calls(self, record: envelope.Record) -> None:
+        message = record.message if isinstance(record, conversation_records.Assistant) else None
         for use in iter_tool_uses(message.content if message else None):
             self._tools[use.id] = use.name
             if len(self._tools) > _MAX_CALLS:

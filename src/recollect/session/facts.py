@@ -10,40 +10,13 @@ from typing import TypeVar, cast
 
 from msgspec import Struct, field
 
+from recollect.records import state
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
 from recollect.records.envelope import Chain, ForkedFrom, Record
-from recollect.records.state import (
-    AgentColor,
-    AgentName,
-    AgentSetting,
-    AiTitle,
-    BridgeSession,
-    ContentReplacement,
-    ContinuedIn,
-    CostState,
-    CustomTitle,
-    EndedByModel,
-    FileBackup,
-    FileHistoryDelta,
-    FileHistorySnapshot,
-    FrameLink,
-    LastPrompt,
-    Mode,
-    PermissionMode,
-    PrLink,
-    QueueOperation,
-    Relocated,
-    State,
-    Summary,
-    Tag,
-    ToolsUsed,
-    WorktreeSession,
-    WorktreeState,
-)
 from recollect.session.client_reports import Reports, build_reports
 from recollect.session.record_texts import join_text, list_blocks
 
-S = TypeVar("S", bound=State)
+S = TypeVar("S", bound=state.State)
 
 
 class StateChange(Struct, frozen=True):
@@ -109,24 +82,24 @@ class Facts(Struct, frozen=True, kw_only=True):
     entrypoints: tuple[StateChange, ...] = ()
     permission_modes: tuple[StateChange, ...] = ()
     mode: str | None = None
-    worktrees: tuple[WorktreeSession | None, ...] = ()
+    worktrees: tuple[state.WorktreeSession | None, ...] = ()
     """Worktrees as they were entered; None when one was left."""
     relocated_to: str | None = None
 
     queue_operations: tuple[QueueEvent, ...] = ()
     reports: Reports = Reports()
     pr_links: tuple[PullRequest, ...] = ()
-    frame_links: tuple[FrameLink, ...] = ()
+    frame_links: tuple[state.FrameLink, ...] = ()
     file_snapshots: tuple[Backup, ...] = ()
     """Backups that differ from the file's last one; a client repeats all of them at each prompt."""
     content_replacements: dict[str, str] = field(default_factory=dict)
     """Texts that replace tool results, by the id of the call."""
     tools_used: tuple[str, ...] = ()
-    cost_states: tuple[CostState, ...] = ()
+    cost_states: tuple[state.CostState, ...] = ()
     ended_by_model: bool = False
 
     @property
-    def cost_state(self) -> CostState | None:
+    def cost_state(self) -> state.CostState | None:
         """Claude Code's own last figure for the cost."""
         return self.cost_states[-1] if self.cost_states else None
 
@@ -134,37 +107,37 @@ class Facts(Struct, frozen=True, kw_only=True):
 class _States:
     """State records by kind, each kind in file order."""
 
-    def __init__(self, states: Iterable[State]) -> None:
-        self._by_kind: defaultdict[type[State], list[State]] = defaultdict(list)
-        for state in states:
-            self._by_kind[type(state)].append(state)
+    def __init__(self, states: Iterable[state.State]) -> None:
+        self._by_kind: defaultdict[type[state.State], list[state.State]] = defaultdict(list)
+        for each in states:
+            self._by_kind[type(each)].append(each)
 
     def of(self, kind: type[S]) -> list[S]:
         return cast(list[S], self._by_kind.get(kind, []))
 
 
-def build_facts(chain: Sequence[Chain], states: Sequence[State]) -> Facts:
+def build_facts(chain: Sequence[Chain], states: Sequence[state.State]) -> Facts:
     """Return the facts of the session with these records."""
     known = _States(states)
-    used = known.of(ToolsUsed)
+    used = known.of(state.ToolsUsed)
     return Facts(
-        custom_title=_last(state.custom_title for state in known.of(CustomTitle)),
-        ai_title=_last(state.ai_title for state in known.of(AiTitle)),
+        custom_title=_last(each.custom_title for each in known.of(state.CustomTitle)),
+        ai_title=_last(each.ai_title for each in known.of(state.AiTitle)),
         own_summaries=tuple(
-            (state.leaf_uuid, state.summary)
-            for state in known.of(Summary)
-            if state.leaf_uuid and state.summary
+            (each.leaf_uuid, each.summary)
+            for each in known.of(state.Summary)
+            if each.leaf_uuid and each.summary
         ),
-        last_prompt=_last(state.last_prompt or None for state in known.of(LastPrompt)),
-        tag=_last(state.tag for state in known.of(Tag)),
+        last_prompt=_last(each.last_prompt or None for each in known.of(state.LastPrompt)),
+        tag=_last(each.tag for each in known.of(state.Tag)),
         slug=next((link.slug for link in reversed(chain) if link.slug), None),
-        agent_name=_last(state.agent_name for state in known.of(AgentName)),
-        agent_color=_last(state.agent_color for state in known.of(AgentColor)),
-        agent_setting=_last(state.agent_setting for state in known.of(AgentSetting)),
+        agent_name=_last(each.agent_name for each in known.of(state.AgentName)),
+        agent_color=_last(each.agent_color for each in known.of(state.AgentColor)),
+        agent_setting=_last(each.agent_setting for each in known.of(state.AgentSetting)),
         session_ids=tuple(dict.fromkeys(link.session_id for link in chain if link.session_id)),
         forked_from=next((link.forked_from for link in chain if link.forked_from), None),
-        continued_in=_last(state.continued_in_session_id for state in known.of(ContinuedIn)),
-        bridge_session_id=_last(state.bridge_session_id for state in known.of(BridgeSession)),
+        continued_in=_last(each.continued_in_session_id for each in known.of(state.ContinuedIn)),
+        bridge_session_id=_last(each.bridge_session_id for each in known.of(state.BridgeSession)),
         team_name=next((link.team_name for link in reversed(chain) if link.team_name), None),
         teammate_name=next((link.agent_name for link in reversed(chain) if link.agent_name), None),
         cwds=_find_changes(chain, [link.cwd for link in chain]),
@@ -172,19 +145,19 @@ def build_facts(chain: Sequence[Chain], states: Sequence[State]) -> Facts:
         versions=_find_changes(chain, [link.version for link in chain]),
         models=_find_changes(chain, _list_models(chain)),
         entrypoints=_find_changes(chain, [link.entrypoint for link in chain]),
-        permission_modes=_find_modes(chain, known.of(PermissionMode)),
-        mode=_last(state.mode for state in known.of(Mode)),
-        worktrees=_list_worktrees(known.of(WorktreeState)),
-        relocated_to=_last(state.relocated_cwd for state in known.of(Relocated)),
-        queue_operations=tuple(_read_operation(state) for state in known.of(QueueOperation)),
+        permission_modes=_find_modes(chain, known.of(state.PermissionMode)),
+        mode=_last(each.mode for each in known.of(state.Mode)),
+        worktrees=_list_worktrees(known.of(state.WorktreeState)),
+        relocated_to=_last(each.relocated_cwd for each in known.of(state.Relocated)),
+        queue_operations=tuple(_read_operation(each) for each in known.of(state.QueueOperation)),
         reports=build_reports(chain),
-        pr_links=_list_pull_requests(known.of(PrLink)),
-        frame_links=_list_frames(known.of(FrameLink)),
+        pr_links=_list_pull_requests(known.of(state.PrLink)),
+        frame_links=_list_frames(known.of(state.FrameLink)),
         file_snapshots=_list_backups(states),
-        content_replacements=_collect_replacements(known.of(ContentReplacement)),
+        content_replacements=_collect_replacements(known.of(state.ContentReplacement)),
         tools_used=used[-1].tools if used else (),
-        cost_states=tuple(known.of(CostState)),
-        ended_by_model=bool(known.of(EndedByModel)),
+        cost_states=tuple(known.of(state.CostState)),
+        ended_by_model=bool(known.of(state.EndedByModel)),
     )
 
 
@@ -195,7 +168,7 @@ def _last(values: Iterable[str | None]) -> str | None:
 
 
 def _find_changes(
-    records: Sequence[Chain | State], values: Sequence[str | None]
+    records: Sequence[Chain | state.State], values: Sequence[str | None]
 ) -> tuple[StateChange, ...]:
     """Return where a value differs from the one before; empty values are skipped."""
     distinct = {value for value in values if value}
@@ -212,7 +185,7 @@ def _find_changes(
     return tuple(found)
 
 
-def _make_change(value: str, record: Chain | State) -> StateChange:
+def _make_change(value: str, record: Chain | state.State) -> StateChange:
     return StateChange(value, record.uuid if isinstance(record, Chain) else None, record.timestamp)
 
 
@@ -226,11 +199,11 @@ def _list_models(chain: Iterable[Chain]) -> list[str | None]:
 
 
 def _find_modes(
-    chain: Iterable[Chain], states: Iterable[PermissionMode]
+    chain: Iterable[Chain], states: Iterable[state.PermissionMode]
 ) -> tuple[StateChange, ...]:
     """Return the modes in file order, which needs spans; without them, states come first."""
     prompts = [link for link in chain if isinstance(link, User)]
-    records: list[User | PermissionMode] = sorted([*states, *prompts], key=_offset)
+    records: list[User | state.PermissionMode] = sorted([*states, *prompts], key=_offset)
     return _find_changes(records, [record.permission_mode for record in records])
 
 
@@ -238,35 +211,37 @@ def _offset(record: Record) -> int:
     return record.span.offset if record.span else 0
 
 
-def _list_worktrees(states: Iterable[WorktreeState]) -> tuple[WorktreeSession | None, ...]:
+def _list_worktrees(
+    states: Iterable[state.WorktreeState],
+) -> tuple[state.WorktreeSession | None, ...]:
     """Return the changes between worktrees of a session that starts in none."""
-    found: list[WorktreeSession | None] = [None]
-    for state in states:
-        if state.worktree_session != found[-1]:
-            found.append(state.worktree_session)
+    found: list[state.WorktreeSession | None] = [None]
+    for each in states:
+        if each.worktree_session != found[-1]:
+            found.append(each.worktree_session)
     return tuple(found[1:])
 
 
-def _read_operation(state: QueueOperation) -> QueueEvent:
-    words = join_text(list_blocks(state.content))
-    return QueueEvent(state.operation, words, state.timestamp, state.reason)
+def _read_operation(each: state.QueueOperation) -> QueueEvent:
+    words = join_text(list_blocks(each.content))
+    return QueueEvent(each.operation, words, each.timestamp, each.reason)
 
 
-def _list_pull_requests(states: Iterable[PrLink]) -> tuple[PullRequest, ...]:
+def _list_pull_requests(states: Iterable[state.PrLink]) -> tuple[PullRequest, ...]:
     found: dict[str, PullRequest] = {}
-    for state in states:
-        if state.pr_url:
-            pull = PullRequest(state.pr_number, state.pr_url, state.pr_repository)
-            found.setdefault(state.pr_url, pull)
+    for each in states:
+        if each.pr_url:
+            pull = PullRequest(each.pr_number, each.pr_url, each.pr_repository)
+            found.setdefault(each.pr_url, pull)
     return tuple(found.values())
 
 
-def _list_frames(states: Iterable[FrameLink]) -> tuple[FrameLink, ...]:
+def _list_frames(states: Iterable[state.FrameLink]) -> tuple[state.FrameLink, ...]:
     """Return the published pages, each as last described."""
-    return tuple({(state.path, state.frame_url): state for state in states}.values())
+    return tuple({(each.path, each.frame_url): each for each in states}.values())
 
 
-def _list_backups(states: Iterable[State]) -> tuple[Backup, ...]:
+def _list_backups(states: Iterable[state.State]) -> tuple[Backup, ...]:
     found: list[Backup] = []
     known: dict[str, tuple[str | None, int | None]] = {}
     for message_uuid, path, backup in _iter_backups(states):
@@ -277,16 +252,16 @@ def _list_backups(states: Iterable[State]) -> tuple[Backup, ...]:
     return tuple(found)
 
 
-def count_backups(states: Iterable[State]) -> dict[str, int]:
+def count_backups(states: Iterable[state.State]) -> dict[str, int]:
     """Return how many files were backed up as they were at a prompt, by the prompt's record."""
     found: dict[str, set[str]] = {}
-    for state in states:
-        if isinstance(state, FileHistorySnapshot) and state.snapshot is not None:
+    for each in states:
+        if isinstance(each, state.FileHistorySnapshot) and each.snapshot is not None:
             # An update repeats the prompt's snapshot, with what was changed since.
-            prompt = state.snapshot.message_id or state.message_id
-            paths = set(state.snapshot.tracked_file_backups)
-        elif isinstance(state, FileHistoryDelta) and state.tracking_path:
-            prompt, paths = state.snapshot_message_id, {state.tracking_path}
+            prompt = each.snapshot.message_id or each.message_id
+            paths = set(each.snapshot.tracked_file_backups)
+        elif isinstance(each, state.FileHistoryDelta) and each.tracking_path:
+            prompt, paths = each.snapshot_message_id, {each.tracking_path}
         else:
             continue
         if prompt and paths:
@@ -294,19 +269,21 @@ def count_backups(states: Iterable[State]) -> dict[str, int]:
     return {prompt: len(paths) for prompt, paths in found.items()}
 
 
-def _iter_backups(states: Iterable[State]) -> Iterator[tuple[str | None, str, FileBackup]]:
-    for state in states:
-        if isinstance(state, FileHistorySnapshot) and state.snapshot is not None:
-            for path, backup in state.snapshot.tracked_file_backups.items():
-                yield state.message_id, path, backup
-        elif isinstance(state, FileHistoryDelta) and state.tracking_path and state.backup:
-            yield state.message_id, state.tracking_path, state.backup
+def _iter_backups(
+    states: Iterable[state.State],
+) -> Iterator[tuple[str | None, str, state.FileBackup]]:
+    for each in states:
+        if isinstance(each, state.FileHistorySnapshot) and each.snapshot is not None:
+            for path, backup in each.snapshot.tracked_file_backups.items():
+                yield each.message_id, path, backup
+        elif isinstance(each, state.FileHistoryDelta) and each.tracking_path and each.backup:
+            yield each.message_id, each.tracking_path, each.backup
 
 
-def _collect_replacements(states: Iterable[ContentReplacement]) -> dict[str, str]:
+def _collect_replacements(states: Iterable[state.ContentReplacement]) -> dict[str, str]:
     return {
         replacement.tool_use_id: join_text(list_blocks(replacement.replacement))
-        for state in states
-        for replacement in state.replacements
+        for each in states
+        for replacement in each.replacements
         if replacement.tool_use_id
     }

@@ -23,25 +23,29 @@ from recollect.records.decoding import decode_record
 from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
-from recollect.web import http_messages, middleware, page_actions
+from recollect.web import (
+    endpoints,
+    export_review,
+    http_messages,
+    middleware,
+    openapi,
+    page_actions,
+    templating,
+)
 from recollect.web.conversations.actions import MAX_PROMPT_BYTES, ConversationActions
 from recollect.web.conversations.page_messages import PREFIX as CONVERSATIONS
-from recollect.web.endpoints import Workers, make_routes
 from recollect.web.event_stream import PATH as EVENTS_PATH
 from recollect.web.event_stream import EventSource
-from recollect.web.export_review import REVIEW_PATH, ExportReview
-from recollect.web.openapi import describe_api
 from recollect.web.pages.routes import make_page_routes
 from recollect.web.services import Services
 from recollect.web.settings import Settings
-from recollect.web.templating import PREFIX, Assets, Templates, html_response, read_preferences
 
 _LINE = (
     b'{"type":"user","uuid":"a","message":{"role":"user","content":"```python\\nprint(1)\\n```"}}'
 )
 
 
-def preload(drawing: Templates) -> None:
+def preload(drawing: templating.Templates) -> None:
     """Render a turn that is not shown, to load what rendering needs."""
     drawing.warm_up()
     record = decode_record(_LINE)
@@ -64,15 +68,15 @@ class AppParts(Struct, frozen=True):
     """What an app consists of."""
 
     services: Services
-    assets: Assets
-    drawing: Templates
+    assets: templating.Assets
+    drawing: templating.Templates
     events: EventSource
 
 
 def create_app(settings: Settings) -> Starlette:
     """Create the app for these settings; its components are in `app.state.parts`."""
-    services, assets = Services(settings), Assets()
-    drawing = Templates(services, assets)
+    services, assets = Services(settings), templating.Assets()
+    drawing = templating.Templates(services, assets)
     parts = AppParts(services, assets, drawing, EventSource(services))
     answer_failure = _make_failure_handler(drawing)
     app = Starlette(
@@ -88,14 +92,14 @@ def create_app(settings: Settings) -> Starlette:
 
 
 def _make_routes(parts: AppParts) -> list[Route]:
-    workers = Workers(parts.services)
+    workers = endpoints.Workers(parts.services)
     sign_in = page_actions.SignIn(parts.services)
-    review = ExportReview(parts.services, workers, parts.drawing)
+    review = export_review.ExportReview(parts.services, workers, parts.drawing)
     return [
         *ConversationActions(parts.services, parts.events).make_routes(),
         *make_page_routes(workers, parts.drawing),
-        Route(REVIEW_PATH, review.show),
-        Route(REVIEW_PATH, review.answer, methods=["POST"]),
+        Route(export_review.REVIEW_PATH, review.show),
+        Route(export_review.REVIEW_PATH, review.answer, methods=["POST"]),
         *page_actions.Reveal(parts.services).make_routes(),
         Route(
             page_actions.RESTORE_PATH,
@@ -106,9 +110,9 @@ def _make_routes(parts: AppParts) -> list[Route]:
         Route(EVENTS_PATH, parts.events.serve),
         Route("/api/launches", sign_in.launch, methods=["POST"]),
         Route(page_actions.MARK_PATH, page_actions.make_mark_handler(workers), methods=["POST"]),
-        *make_routes(workers),
+        *endpoints.make_routes(workers),
         Route(page_actions.SIGN_IN, sign_in.exchange, methods=["POST"]),
-        Route(f"{PREFIX}/{{version}}/{{name:path}}", parts.assets.serve),
+        Route(f"{templating.PREFIX}/{{version}}/{{name:path}}", parts.assets.serve),
     ]
 
 
@@ -166,16 +170,18 @@ def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
 
 
 async def _serve_openapi(_: Request) -> Response:
-    return http_messages.json_response(describe_api())
+    return http_messages.json_response(openapi.describe_api())
 
 
-def _make_failure_handler(drawing: Templates) -> FailureHandler:
+def _make_failure_handler(drawing: templating.Templates) -> FailureHandler:
     async def answer_failure(request: Request, error: Exception) -> Response:
         if http_messages.is_for_program(request):
             return await http_messages.api_error_response(request, error)
         status, detail = http_messages.describe_failure(error)
         page = ErrorPage(status=status, error=detail)
-        wanted = read_preferences(request)
-        return html_response(drawing.draw("error.html", page, wanted, title="error.title"), status)
+        wanted = templating.read_preferences(request)
+        return templating.html_response(
+            drawing.draw("error.html", page, wanted, title="error.title"), status
+        )
 
     return answer_failure

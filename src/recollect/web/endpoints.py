@@ -12,11 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect.documents import session_documents
-from recollect.documents.events import ConversationsDocument
-from recollect.documents.file_versions import CheckpointsDocument, FileDocument
-from recollect.documents.search_results import SearchDocument
-from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
+from recollect.documents import (
+    events,
+    file_versions,
+    search_results,
+    session_documents,
+    usage_report,
+)
 from recollect.export.export_options import MEDIA_TYPES
 from recollect.web import history_endpoints, session_endpoints
 from recollect.web.http_messages import JSON, Download, encode_json, file_response, read_parameters
@@ -90,7 +92,7 @@ ENDPOINTS: Final = (
         summary="List the states of a session's files, one per prompt.",
         parameters=session_endpoints.SessionParameters,
         answer=session_endpoints.list_checkpoints,
-        returns=CheckpointsDocument,
+        returns=file_versions.CheckpointsDocument,
         errors=(404, 422),
     ),
     Endpoint(
@@ -98,7 +100,7 @@ ENDPOINTS: Final = (
         summary="List the versions of a file that sessions recorded.",
         parameters=session_endpoints.PathParameters,
         answer=session_endpoints.list_versions,
-        returns=FileDocument,
+        returns=file_versions.FileDocument,
         errors=(404, 422),
     ),
     Endpoint(
@@ -138,7 +140,7 @@ ENDPOINTS: Final = (
         summary="Search messages, tool calls and their results.",
         parameters=history_endpoints.SearchParameters,
         answer=history_endpoints.find_texts,
-        returns=SearchDocument,
+        returns=search_results.SearchDocument,
         errors=(422, 503),
     ),
     Endpoint(
@@ -146,7 +148,7 @@ ENDPOINTS: Final = (
         summary="Report tokens and cost by day, model, project and more.",
         parameters=history_endpoints.UsageParameters,
         answer=history_endpoints.report_usage,
-        returns=UsageDocument,
+        returns=usage_report.UsageDocument,
         errors=(422, 503),
     ),
     Endpoint(
@@ -154,7 +156,7 @@ ENDPOINTS: Final = (
         summary="Report tokens and cost by cause: cache rebuilds, subagents, thinking and more.",
         parameters=history_endpoints.CauseParameters,
         answer=history_endpoints.report_causes,
-        returns=CauseDocument,
+        returns=usage_report.CauseDocument,
         errors=(422, 503),
     ),
     Endpoint(
@@ -162,7 +164,7 @@ ENDPOINTS: Final = (
         summary="Explain a figure line by line.",
         parameters=history_endpoints.ExplainParameters,
         answer=history_endpoints.explain_usage,
-        returns=ExplainDocument,
+        returns=usage_report.ExplainDocument,
         errors=(404, 422, 503),
     ),
     Endpoint(
@@ -170,7 +172,7 @@ ENDPOINTS: Final = (
         summary="List the conversations that this server runs.",
         parameters=session_endpoints.NoParameters,
         answer=session_endpoints.list_conversations,
-        returns=ConversationsDocument,
+        returns=events.ConversationsDocument,
     ),
     Endpoint(
         path="/api/health",

@@ -20,13 +20,9 @@ from recollect.errors import NothingFound
 from recollect.export.material import SessionPart, Suspect, allow, list_suspects
 from recollect.reader.line_blocks import masked_by
 from recollect.render.terminal import restore_text
-from recollect.web.endpoints import Workers
-from recollect.web.http_messages import BadParameter, convert, file_response, json_error, read_form
-from recollect.web.page_actions import is_from_page
+from recollect.web import endpoints, http_messages, page_actions, session_endpoints, templating
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
-from recollect.web.session_endpoints import ExportParameters, make_download
-from recollect.web.templating import Preferences, Templates, html_response, read_preferences
 from recollect.workspace.session_questions import open_priced
 
 REVIEW_PATH: Final = "/s/{id}/export"
@@ -59,7 +55,7 @@ class ExportPage(Struct, frozen=True, kw_only=True):
     session: SessionListing
     address: str
     query: dict[str, str]
-    wanted: ExportParameters
+    wanted: session_endpoints.ExportParameters
     secrets: tuple[ReviewedSecret, ...]
 
 
@@ -75,7 +71,9 @@ class Decisions(Struct, frozen=True):
 class ExportReview:
     """Answers requests for the page, and its form."""
 
-    def __init__(self, services: Services, workers: Workers, drawing: Templates) -> None:
+    def __init__(
+        self, services: Services, workers: endpoints.Workers, drawing: templating.Templates
+    ) -> None:
         self._services = services
         self._workers = workers
         self._drawing = drawing
@@ -83,22 +81,27 @@ class ExportReview:
 
     async def show(self, request: Request) -> Response:
         """Return the page."""
-        wanted = read_form(request, ExportParameters)
-        preferences = read_preferences(request)
+        wanted = http_messages.read_form(request, session_endpoints.ExportParameters)
+        preferences = templating.read_preferences(request)
         return await self._workers.run(lambda _: self._draw(wanted, Decisions(), preferences))
 
     async def answer(self, request: Request) -> Response:
         """Return the page with a value that was asked for, or the file."""
-        if not is_from_page(request):
-            return json_error(403, "not_a_page", "Secrets are shown on pages, not to programs.")
+        if not page_actions.is_from_page(request):
+            return http_messages.json_error(
+                403, "not_a_page", "Secrets are shown on pages, not to programs."
+            )
         wanted, decisions = _read_form(await request.body(), request.path_params["id"])
-        preferences = read_preferences(request)
+        preferences = templating.read_preferences(request)
         if decisions.is_final:
             return await self._workers.run(lambda _: self._download(wanted, decisions))
         return await self._workers.run(lambda _: self._draw(wanted, decisions, preferences))
 
     def _draw(
-        self, wanted: ExportParameters, decisions: Decisions, preferences: Preferences
+        self,
+        wanted: session_endpoints.ExportParameters,
+        decisions: Decisions,
+        preferences: templating.Preferences,
     ) -> Response:
         found = self._services.workspace.locate(wanted.id, wanted.project)
         page = ExportPage(
@@ -111,18 +114,22 @@ class ExportReview:
         text = self._drawing.draw(
             "export.html", page, preferences, title="export.title", section="sessions"
         )
-        return html_response(text)
+        return templating.html_response(text)
 
-    def _download(self, wanted: ExportParameters, decisions: Decisions) -> Response:
+    def _download(
+        self, wanted: session_endpoints.ExportParameters, decisions: Decisions
+    ) -> Response:
         suspects = {self._identify(each): each for each in self._list_suspects(wanted)}
         kept = [suspect for name, suspect in suspects.items() if name in decisions.kept]
         if len(kept) < len(decisions.kept):
             raise NothingFound("The session has changed in the meantime. Review the export again.")
         policy = allow(self._services.workspace.redaction, kept)
-        return file_response(make_download(self._services, wanted, policy))
+        return http_messages.file_response(
+            session_endpoints.make_download(self._services, wanted, policy)
+        )
 
     def _iter_secrets(
-        self, wanted: ExportParameters, decisions: Decisions
+        self, wanted: session_endpoints.ExportParameters, decisions: Decisions
     ) -> Iterator[ReviewedSecret]:
         for suspect in self._list_suspects(wanted):
             name = self._identify(suspect)
@@ -138,7 +145,7 @@ class ExportReview:
                 is_kept=name in decisions.kept,
             )
 
-    def _list_suspects(self, wanted: ExportParameters) -> list[Suspect]:
+    def _list_suspects(self, wanted: session_endpoints.ExportParameters) -> list[Suspect]:
         workspace = self._services.workspace
         found = workspace.locate(wanted.id, wanted.project)
         with masked_by(None):
@@ -150,21 +157,23 @@ class ExportReview:
         return hashlib.blake2b(value, key=self._key, digest_size=_ID_BYTES).hexdigest()
 
 
-def _read_form(body: bytes, session_id: str) -> tuple[ExportParameters, Decisions]:
+def _read_form(
+    body: bytes, session_id: str
+) -> tuple[session_endpoints.ExportParameters, Decisions]:
     """Return what a form of the page asks for; raises BadParameter."""
     try:
         fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict")
     except ValueError as error:
-        raise BadParameter("", "The body is not a form.") from error
+        raise http_messages.BadParameter("", "The body is not a form.") from error
     named = {_KEEP: set[str](), _SHOW: set[str]()}
     values = {"id": session_id}
     for name, value in fields:
         if name in named:
             named[name].add(value)
         elif name in values:
-            raise BadParameter(name, "It was given twice.")
+            raise http_messages.BadParameter(name, "It was given twice.")
         else:
             values[name] = restore_text(value)
     is_final = values.pop("download", None) is not None
     decisions = Decisions(frozenset(named[_KEEP]), frozenset(named[_SHOW]), is_final)
-    return convert(values, ExportParameters), decisions
+    return http_messages.convert(values, session_endpoints.ExportParameters), decisions

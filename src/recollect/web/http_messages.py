@@ -17,7 +17,6 @@ from typing import Annotated, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Meta, Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -29,7 +28,7 @@ from recollect.render.terminal import restore_text
 from recollect.search.query_parser import QueryError
 from recollect.session.times import parse_range
 
-S = TypeVar("S", bound=Struct)
+S = TypeVar("S", bound=msgspec.Struct)
 
 MAX_ID: Final = 800
 """Characters of an id: a file name has 249 bytes without its suffix, each possibly percent-encoded.
@@ -37,7 +36,7 @@ MAX_ID: Final = 800
 ID_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]+$"
 Id = Annotated[
     str,
-    Meta(
+    msgspec.Meta(
         pattern=ID_PATTERN,
         max_length=MAX_ID,
         description="An id; it is looked up, never a path.",

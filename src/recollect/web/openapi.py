@@ -10,35 +10,19 @@ from functools import cache
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct, structs
 
 from recollect import __version__
 from recollect.documents.session_documents import ErrorDocument
-from recollect.web.conversations.page_messages import (
-    ACTIONS,
-    PAGE_EVENTS,
-    RUNNING_EVENTS,
-    START_ACTION,
-    Action,
-    EventParameters,
-)
+from recollect.web import event_stream
+from recollect.web.conversations import page_messages
 from recollect.web.conversations.page_messages import PREFIX as CONVERSATIONS
 from recollect.web.endpoints import ENDPOINTS, Endpoint
-from recollect.web.event_stream import (
-    EVENT_STREAM,
-    EVENTS,
-    HEARTBEAT_SECONDS,
-    MAX_CLIENTS,
-    PATH,
-    EventKind,
-    EventsParameters,
-)
 from recollect.web.http_messages import JSON
 from recollect.web.session_endpoints import NoParameters
 
 OpenApiObject = dict[str, Any]
-Schemas = Mapping[type[Struct], OpenApiObject]
-EventTable = Mapping[Any, EventKind]
+Schemas = Mapping[type[msgspec.Struct], OpenApiObject]
+EventTable = Mapping[Any, event_stream.EventKind]
 """Events by name."""
 
 _REFERENCE: Final = "#/components/schemas/{name}"
@@ -55,7 +39,7 @@ _EVENT_ERRORS: Final = {
     401: _ERRORS[401],
     404: "Session not found.",
     422: _ERRORS[422],
-    503: f"{MAX_CLIENTS} clients are connected already.",
+    503: f"{event_stream.MAX_CLIENTS} clients are connected already.",
 }
 _ACTION_ERRORS: Final = {
     401: _ERRORS[401],
@@ -68,7 +52,7 @@ _PAGES_ONLY: Final = (
     "For pages of this server only: same origin, Sec-Fetch-Site: same-origin, the cookie and the"
     " nonce of the page. The API key is refused."
 )
-_ID_FIELD: Final = structs.fields(EventParameters)[0]
+_ID_FIELD: Final = msgspec.structs.fields(page_messages.EventParameters)[0]
 _LAST_ID: Final[OpenApiObject] = {
     "name": "Last-Event-ID",
     "in": "header",
@@ -96,7 +80,7 @@ def describe_api() -> OpenApiObject:
         "security": [{"bearer": []}, {"cookie": []}],
         "paths": {
             **{each.path: {"get": _describe(each, known)} for each in ENDPOINTS},
-            PATH: {"get": _describe_events(known)},
+            event_stream.PATH: {"get": _describe_events(known)},
             **_describe_conversations(known),
         },
         "components": {
@@ -110,12 +94,12 @@ def describe_api() -> OpenApiObject:
     }
 
 
-def _list_types() -> list[type[Struct]]:
+def _list_types() -> list[type[msgspec.Struct]]:
     """Return all types that are sent, each once."""
     answers = (each.returns for each in ENDPOINTS if each.returns)
-    tables = (EVENTS, PAGE_EVENTS, RUNNING_EVENTS)
+    tables = (event_stream.EVENTS, page_messages.PAGE_EVENTS, page_messages.RUNNING_EVENTS)
     events = (kind.data for table in tables for kind in table.values())
-    actions = (START_ACTION, *ACTIONS.values())
+    actions = (page_messages.START_ACTION, *page_messages.ACTIONS.values())
     sent = (shape for each in actions for shape in (each.answer, each.body))
     return list(dict.fromkeys((ErrorDocument, *answers, *events, *sent)))
 
@@ -150,12 +134,19 @@ def _describe_events(known: Schemas) -> OpenApiObject:
         "description": "Sessions that have changed or, if a session is given, new records of it and"
         " its subagents. Every event has an id; a client that reconnects with the last one gets"
         " every event that it missed, exactly once.",
-        "parameters": [*_list_parameters(PATH, EventsParameters), _LAST_ID],
+        "parameters": [
+            *_list_parameters(event_stream.PATH, event_stream.EventsParameters),
+            _LAST_ID,
+        ],
         "responses": {
             "200": {
                 "description": "A stream that does not end. A comment is sent after"
-                f" {HEARTBEAT_SECONDS:.0f} seconds without an event.",
-                "content": {EVENT_STREAM: {"schema": _describe_stream(EVENTS, known)}},
+                f" {event_stream.HEARTBEAT_SECONDS:.0f} seconds without an event.",
+                "content": {
+                    event_stream.EVENT_STREAM: {
+                        "schema": _describe_stream(event_stream.EVENTS, known)
+                    }
+                },
             },
             **_describe_errors(_EVENT_ERRORS, known),
         },
@@ -167,25 +158,37 @@ def _describe_conversations(known: Schemas) -> OpenApiObject:
     own = f"{CONVERSATIONS}/{{id}}"
     steered = {
         f"{own}/{name}": {"post": _describe_action(f"conversation_{name}", action, own, known)}
-        for name, action in ACTIONS.items()
+        for name, action in page_messages.ACTIONS.items()
     }
     follow = "Follow one conversation, as its page does."
     follow_all = "Follow the list of conversations."
     return {
         CONVERSATIONS: {
-            "post": _describe_action("start_conversation", START_ACTION, CONVERSATIONS, known)
+            "post": _describe_action(
+                "start_conversation", page_messages.START_ACTION, CONVERSATIONS, known
+            )
         },
         f"{CONVERSATIONS}/events": {
-            "get": _describe_feed("conversations", follow_all, NoParameters, RUNNING_EVENTS, known)
+            "get": _describe_feed(
+                "conversations", follow_all, NoParameters, page_messages.RUNNING_EVENTS, known
+            )
         },
         f"{own}/events": {
-            "get": _describe_feed("conversation", follow, EventParameters, PAGE_EVENTS, known)
+            "get": _describe_feed(
+                "conversation",
+                follow,
+                page_messages.EventParameters,
+                page_messages.PAGE_EVENTS,
+                known,
+            )
         },
         **steered,
     }
 
 
-def _describe_action(operation: str, action: Action, path: str, known: Schemas) -> OpenApiObject:
+def _describe_action(
+    operation: str, action: page_messages.Action, path: str, known: Schemas
+) -> OpenApiObject:
     named = [_describe_parameter(_ID_FIELD, is_in_path=True)] if "{id}" in path else []
     return {
         "operationId": operation,
@@ -207,7 +210,7 @@ def _describe_action(operation: str, action: Action, path: str, known: Schemas) 
 def _describe_feed(
     name: str,
     summary: str,
-    parameters: type[Struct],
+    parameters: type[msgspec.Struct],
     events: EventTable,
     known: Schemas,
 ) -> OpenApiObject:
@@ -216,12 +219,12 @@ def _describe_feed(
         "summary": summary,
         "parameters": [
             *_list_parameters("{id}", parameters),
-            *([_LAST_ID] if parameters is EventParameters else []),
+            *([_LAST_ID] if parameters is page_messages.EventParameters else []),
         ],
         "responses": {
             "200": {
                 "description": "A stream that does not end.",
-                "content": {EVENT_STREAM: {"schema": _describe_stream(events, known)}},
+                "content": {event_stream.EVENT_STREAM: {"schema": _describe_stream(events, known)}},
             },
             **_describe_errors(_EVENT_ERRORS, known),
         },
@@ -237,7 +240,7 @@ def _describe_stream(events: EventTable, known: Schemas) -> OpenApiObject:
     }
 
 
-def _describe_event(name: str, kind: EventKind, known: Schemas) -> OpenApiObject:
+def _describe_event(name: str, kind: event_stream.EventKind, known: Schemas) -> OpenApiObject:
     return {
         "type": "object",
         "description": kind.meaning,
@@ -257,15 +260,15 @@ def _describe_errors(meanings: Mapping[int, str], known: Schemas) -> OpenApiObje
     }
 
 
-def _list_parameters(path: str, parameters: type[Struct]) -> list[OpenApiObject]:
+def _list_parameters(path: str, parameters: type[msgspec.Struct]) -> list[OpenApiObject]:
     in_path = set(_IN_PATH.findall(path))
     return [
         _describe_parameter(field, is_in_path=field.encode_name in in_path)
-        for field in structs.fields(parameters)
+        for field in msgspec.structs.fields(parameters)
     ]
 
 
-def _describe_parameter(field: structs.FieldInfo, *, is_in_path: bool) -> OpenApiObject:
+def _describe_parameter(field: msgspec.structs.FieldInfo, *, is_in_path: bool) -> OpenApiObject:
     schema = _inline(field.type)
     described: OpenApiObject = {
         "name": field.encode_name,

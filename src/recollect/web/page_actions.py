@@ -20,7 +20,6 @@ from typing import Annotated, Final
 
 import msgspec
 from anyio import to_thread
-from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -29,49 +28,39 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recollect.errors import NothingFound, UsageError
 from recollect.locations.claude_directories import encode_project_path, encode_without_limit
 from recollect.redact import mask_in_lines
-from recollect.versions.file_paths import relative_to
-from recollect.versions.file_restore import RestorePlan, find_target, plan_restore, write_restored
-from recollect.versions.file_texts import decode_file
-from recollect.versions.replay import Grade
+from recollect.versions import file_paths, file_restore, file_texts, replay
+from recollect.web import endpoints, http_messages, middleware, session_endpoints, templating
 from recollect.web.conversations.page_messages import RevealedSecret, SecretTag
-from recollect.web.endpoints import Workers
-from recollect.web.http_messages import (
-    Refused,
-    convert,
-    decode_body,
-    is_for_program,
-    json_error,
-    json_response,
-)
-from recollect.web.middleware import make_cookie
 from recollect.web.services import Services
-from recollect.web.session_endpoints import FilePath, SessionParameters, find_recorded
-from recollect.web.templating import Preferences, Templates, html_response, read_preferences
 from recollect.workspace.session_marks import MAX_NOTE
 
 MARK_PATH: Final = "/api/sessions/{id}/mark"
 
 
-class MarkRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MarkRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change; what is left out stays as it is."""
 
     starred: bool | None = None
-    note: Annotated[str, Meta(max_length=MAX_NOTE)] | None = None
+    note: Annotated[str, msgspec.Meta(max_length=MAX_NOTE)] | None = None
 
 
-def make_mark_handler(workers: Workers) -> Callable[[Request], Awaitable[Response]]:
+def make_mark_handler(workers: endpoints.Workers) -> Callable[[Request], Awaitable[Response]]:
     """Return the handler, which answers with the mark as it is now."""
 
     async def handle(request: Request) -> Response:
-        wanted = convert(request.path_params, SessionParameters)
+        wanted = http_messages.convert(request.path_params, session_endpoints.SessionParameters)
         try:
             sent = msgspec.json.decode(await request.body(), type=MarkRequest)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return json_error(422, "bad_body", 'Send JSON such as {"starred": true, "note": "…"}.')
+            return http_messages.json_error(
+                422, "bad_body", 'Send JSON such as {"starred": true, "note": "…"}.'
+            )
 
         def work(services: Services) -> Response:
             changed = services.workspace.mark(wanted.id, starred=sent.starred, note=sent.note)
-            return json_response(MarkRequest(starred=changed.starred, note=changed.note))
+            return http_messages.json_response(
+                MarkRequest(starred=changed.starred, note=changed.note)
+            )
 
         return await workers.run(work)
 
@@ -116,41 +105,45 @@ class Reveal:
     async def _show(self, find_file: FindFile, request: Request) -> Response:
         """Return the secret behind a tag."""
         if not is_from_page(request):
-            return json_error(403, "not_a_page", "Secrets are shown on pages, not to programs.")
+            return http_messages.json_error(
+                403, "not_a_page", "Secrets are shown on pages, not to programs."
+            )
         file = await to_thread.run_sync(find_file, request)
         try:
             tag = msgspec.json.decode(await request.body(), type=SecretTag)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             message = 'Send JSON such as {"kind": "aws-key", "number": 1}.'
-            return json_error(422, "bad_body", message)
+            return http_messages.json_error(422, "bad_body", message)
         return await to_thread.run_sync(self._find, file, tag)
 
     def _find(self, file: str, tag: SecretTag) -> Response:
         value = self._services.mask.find_session(file).reveal(tag.kind, tag.number)
         if value is None:
-            return json_error(404, "no_such_secret", "The session has no secret with this tag.")
-        response = json_response(RevealedSecret(value))
+            return http_messages.json_error(
+                404, "no_such_secret", "The session has no secret with this tag."
+            )
+        response = http_messages.json_response(RevealedSecret(value))
         response.headers["cache-control"] = "no-store"
         return response
 
 
 RESTORE_PATH: Final = "/file/restore"
-_CERTAIN: Final = (Grade.EXACT, Grade.REPLAYED)
+_CERTAIN: Final = (replay.Grade.EXACT, replay.Grade.REPLAYED)
 _NOTHING: Final = "nothing"
 """Stands for the hash of a file that is not there."""
 _CONFLICT: Final = 409
 
 
-class RestoreBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RestoreBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which version of which file."""
 
-    path: FilePath
+    path: session_endpoints.FilePath
     version: int
     present: str = ""
     """The `present` of the diff that was confirmed; without it nothing is written."""
 
 
-class RestoreAnswer(Struct, frozen=True, kw_only=True):
+class RestoreAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The diff against the current file, or what was written."""
 
     target: str
@@ -176,9 +169,9 @@ class FileRestoring:
 
     async def answer(self, request: Request) -> Response:
         """Return the diff, or restore the file if the diff was confirmed."""
-        body = decode_body(await request.body(), RestoreBody)
+        body = http_messages.decode_body(await request.body(), RestoreBody)
         self._services.permits.check(request, name_scope(body.path))
-        return json_response(await to_thread.run_sync(self._restore, body))
+        return http_messages.json_response(await to_thread.run_sync(self._restore, body))
 
     def _restore(self, body: RestoreBody) -> RestoreAnswer:
         plan = _make_plan(self._services, body)
@@ -187,23 +180,25 @@ class FileRestoring:
             diff = "" if plan.changes_nothing else _describe(plan, body.version)
             return RestoreAnswer(target=str(plan.target), diff=diff, present=present)
         if body.present != present:
-            raise Refused(_CONFLICT, "changed", "The file has changed in the meantime. Try again.")
-        copy = write_restored(plan)
+            raise http_messages.Refused(
+                _CONFLICT, "changed", "The file has changed in the meantime. Try again."
+            )
+        copy = file_restore.write_restored(plan)
         self._services.audit.write("restore", file=str(plan.target), version=body.version)
         return RestoreAnswer(
             target=str(plan.target), is_written=True, copy=str(copy) if copy else None
         )
 
 
-def _make_plan(services: Services, body: RestoreBody) -> RestorePlan:
-    history = find_recorded(services, body.path).history
+def _make_plan(services: Services, body: RestoreBody) -> file_restore.RestorePlan:
+    history = session_endpoints.find_recorded(services, body.path).history
     version = next((each for each in history.versions if each.number == body.version), None)
     if version is None:
         raise NothingFound("The file has no such version.")
     if version.known not in _CERTAIN:
         raise UsageError(f"Version {version.number} is not certain. Use `recollect restore`.")
     target = find_place(services, history.path, history.sessions)
-    return plan_restore(version, target, history.read_backup(version))
+    return file_restore.plan_restore(version, target, history.read_backup(version))
 
 
 def find_place(services: Services, path: str, sessions: tuple[str, ...]) -> Path:
@@ -213,9 +208,9 @@ def find_place(services: Services, path: str, sessions: tuple[str, ...]) -> Path
         names = (encode_project_path(root), encode_without_limit(root))
         if listing.id not in sessions or listing.project not in names or _is_above_home(root):
             continue
-        inside = relative_to(path, root) or "."
+        inside = file_paths.relative_to(path, root) or "."
         if not any(part.startswith(".") for part in inside.split("/")):
-            target = find_target(path, root, Path(root))
+            target = file_restore.find_target(path, root, Path(root))
             if target is not None:
                 return target
     raise UsageError(
@@ -231,8 +226,8 @@ def _identify(present: bytes | None) -> str:
     return _NOTHING if present is None else hashlib.sha256(present).hexdigest()
 
 
-def _describe(plan: RestorePlan, number: int) -> str:
-    old, new = decode_file(plan.present or b""), decode_file(plan.data)
+def _describe(plan: file_restore.RestorePlan, number: int) -> str:
+    old, new = file_texts.decode_file(plan.present or b""), file_texts.decode_file(plan.data)
     if old is None or new is None:
         return "Binary files differ"
     before, after = (mask_in_lines(each.text).splitlines() for each in (old, new))
@@ -247,25 +242,25 @@ _NO_KEY = (
 )
 
 
-class OneTimeToken(Struct, frozen=True, forbid_unknown_fields=True):
+class OneTimeToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Sent by the script of the sign-in page: the fragment of the URL."""
 
     token: str
 
 
-class SignedIn(Struct, frozen=True):
+class SignedIn(msgspec.Struct, frozen=True):
     """The cookie is set."""
 
     signed_in: bool = True
 
 
-class Launch(Struct, frozen=True):
+class Launch(msgspec.Struct, frozen=True):
     """A new one-time token, for another browser."""
 
     token: str
 
 
-class SignInPage(Struct, frozen=True):
+class SignInPage(msgspec.Struct, frozen=True):
     """Empty: the page contains no secret."""
 
 
@@ -280,30 +275,32 @@ class SignIn:
         try:
             sent = msgspec.json.decode(await request.body(), type=OneTimeToken)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return json_error(422, "bad_body", 'Send JSON such as {"token": "…"}.')
+            return http_messages.json_error(422, "bad_body", 'Send JSON such as {"token": "…"}.')
         value = self._keys.exchange(sent.token)
         if value is None:
-            return json_error(401, "used_token", "This URL has already been used. Get a new one.")
-        response = json_response(SignedIn())
-        response.headers["set-cookie"] = make_cookie(self._keys, value)
+            return http_messages.json_error(
+                401, "used_token", "This URL has already been used. Get a new one."
+            )
+        response = http_messages.json_response(SignedIn())
+        response.headers["set-cookie"] = middleware.make_cookie(self._keys, value)
         return response
 
     async def launch(self, _: Request) -> Response:
         """Return a new one-time token; needs a key."""
-        return json_response(Launch(self._keys.make_launch()))
+        return http_messages.json_response(Launch(self._keys.make_launch()))
 
 
-def make_closed(drawing: Templates) -> ASGIApp:
+def make_closed(drawing: templating.Templates) -> ASGIApp:
     """Return the response without a key: JSON for programs, the sign-in page for people."""
 
     async def closed(scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        if is_for_program(request) or scope["method"] not in {"GET", "HEAD"}:
-            response = json_error(401, "no_key", _NO_KEY)
+        if http_messages.is_for_program(request) or scope["method"] not in {"GET", "HEAD"}:
+            response = http_messages.json_error(401, "no_key", _NO_KEY)
         else:
-            wanted: Preferences = read_preferences(request)
+            wanted: templating.Preferences = templating.read_preferences(request)
             text = drawing.draw("sign-in.html", SignInPage(), wanted, title="sign_in.title")
-            response = html_response(text, 401)
+            response = templating.html_response(text, 401)
         response.headers["www-authenticate"] = "Bearer"
         await response(scope, receive, send)
 

@@ -18,8 +18,7 @@ from typing import Final
 
 import h11
 import uvicorn
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -155,7 +154,7 @@ def serve(settings: Settings, announce: Announce) -> None:
     wanted = recall_port(settings.data_directory)
     with _bind(settings, wanted) as listener:
         port: int = listener.getsockname()[1]
-        bound = replace(settings, port=port)
+        bound = structs.replace(settings, port=port)
         taken = wanted if settings.port is None and port != wanted else None
         app = create_app(bound)
         parts: AppParts = app.state.parts

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from recollect.atomic_files import open_atomic
 from recollect.errors import IndexFailure
@@ -25,7 +24,7 @@ MAX_PORT: Final = 65535
 PORT_NAME: Final = "web-port"
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Which sessions are served, where our own data is, and the allowed hosts."""
 
     roots: tuple[Path, ...]
@@ -56,7 +55,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         return frozenset(f"http://{host}" for host in self.hosts)
 
 
-class ServerState(Struct, frozen=True, kw_only=True):
+class ServerState(msgspec.Struct, frozen=True, kw_only=True):
     """A running server."""
 
     host: str

@@ -19,7 +19,6 @@ from urllib.parse import quote, unquote, urlencode
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,10 +27,8 @@ from recollect import __version__
 from recollect.documents.search_results import Hit, Snippet
 from recollect.locations.place_names import make_path
 from recollect.render.terminal import safe_text
-from recollect.web.middleware import CACHE_CONTROL
-from recollect.web.phrases import load_phrasebook
+from recollect.web import middleware, phrases, template_filters
 from recollect.web.services import Services
-from recollect.web.template_filters import FILTERS
 
 PREFIX: Final = "/static"
 FOREVER: Final = "public, max-age=31536000, immutable"
@@ -50,7 +47,7 @@ _TYPES: Final = {
 }
 
 
-class Asset(Struct, frozen=True):
+class Asset(msgspec.Struct, frozen=True):
     """A static file."""
 
     data: bytes
@@ -86,7 +83,9 @@ class Assets:
         asset = self._assets.get(request.path_params["name"])
         if asset is None or request.path_params["version"] != self.version:
             raise HTTPException(404)
-        return Response(asset.data, media_type=asset.media_type, headers={CACHE_CONTROL: FOREVER})
+        return Response(
+            asset.data, media_type=asset.media_type, headers={middleware.CACHE_CONTROL: FOREVER}
+        )
 
 
 def _load(directory: Traversable, prefix: str) -> list[tuple[str, Asset]]:
@@ -138,7 +137,7 @@ class Translator:
     def __init__(self, language: str) -> None:
         self.language = language
         self._words = load_catalogue(language)
-        self._phrases = load_phrasebook(language)
+        self._phrases = phrases.load_phrasebook(language)
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text of a key with its values; without any, placeholders are for a script.
@@ -192,11 +191,11 @@ def _read_weight(text: str) -> float:
         return 0.0
 
 
-class PageContent(Struct, frozen=True):
+class PageContent(msgspec.Struct, frozen=True):
     """A page before it is rendered."""
 
     template: str
-    page: Struct
+    page: msgspec.Struct
     title: str = ""
     section: str = ""
 
@@ -207,7 +206,7 @@ _FIRST_TEMPLATES = ("session.html", "sessions.html", "base.html", "turns.html", 
 _THEMES = frozenset({"light", "dark"})
 
 
-class Layout(Struct, frozen=True, kw_only=True):
+class Layout(msgspec.Struct, frozen=True, kw_only=True):
     """What every page shows around its content."""
 
     title: str
@@ -231,7 +230,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Conversations of this server that wait for a person."""
 
 
-class Preferences(Struct, frozen=True):
+class Preferences(msgspec.Struct, frozen=True):
     """What a browser sends besides the URL."""
 
     path: str
@@ -257,7 +256,7 @@ class Templates:
     def draw(
         self,
         template: str,
-        page: Struct,
+        page: msgspec.Struct,
         wanted: Preferences,
         *,
         title: str = "",
@@ -316,7 +315,7 @@ def _make_environment(address: Callable[[str], str]) -> Environment:
     )
     environment.globals["asset"] = address
     environment.filters.update(
-        FILTERS, urlencode=_quote, pieces=_cut_snippet, hit_address=address_hit
+        template_filters.FILTERS, urlencode=_quote, pieces=_cut_snippet, hit_address=address_hit
     )
     return environment
 

@@ -20,11 +20,7 @@ from recollect.launch import context_references
 from recollect.launch.client_replies import ClientInfo, ContextUsage
 from recollect.reader.line_blocks import mask_value
 from recollect.web import http_messages
-from recollect.web.conversations import page_messages
-from recollect.web.conversations.answers import AnswerBody, make_answer, restore_secrets
-from recollect.web.conversations.hosting import HostedConversation
-from recollect.web.conversations.permits import START
-from recollect.web.conversations.prompts import PromptBody, read_image, write_prompt
+from recollect.web.conversations import answers, hosting, page_messages, permits, prompts
 from recollect.web.event_stream import EventSource
 from recollect.web.services import Services
 
@@ -48,7 +44,7 @@ class IdParameter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     id: page_messages.Word
 
 
-Act = Callable[[HostedConversation, bytes], Awaitable[str]]
+Act = Callable[[hosting.HostedConversation, bytes], Awaitable[str]]
 """Does something, and returns the id of what was started, sent or answered."""
 
 
@@ -92,7 +88,7 @@ class ConversationActions:
         ]
 
     async def _start(self, request: Request) -> Response:
-        self._services.permits.check(request, START)
+        self._services.permits.check(request, permits.START)
         body = http_messages.decode_body(await request.body(), page_messages.StartBody)
         if body.session and not body.fork:
             known = self._conversations.find_by_session(body.session)
@@ -111,7 +107,7 @@ class ConversationActions:
 
         return handle
 
-    def _find_permitted(self, request: Request) -> HostedConversation:
+    def _find_permitted(self, request: Request) -> hosting.HostedConversation:
         conversation_id = request.path_params["id"]
         self._services.permits.check(request, conversation_id)
         return self._conversations.find(conversation_id)
@@ -126,32 +122,32 @@ class ConversationActions:
             )
         return http_messages.json_response(draft)
 
-    async def _send(self, hosted: HostedConversation, data: bytes) -> str:
-        body = http_messages.decode_body(data, PromptBody)
+    async def _send(self, hosted: hosting.HostedConversation, data: bytes) -> str:
+        body = http_messages.decode_body(data, prompts.PromptBody)
         if not hosted.is_running:
             raise http_messages.Refused(
                 _CONFLICT, "ended", "This conversation has ended. Continue its session."
             )
-        images = [read_image(each) for each in body.images]
-        text = await asyncio.to_thread(write_prompt, hosted.directory, body)
+        images = [prompts.read_image(each) for each in body.images]
+        text = await asyncio.to_thread(prompts.write_prompt, hosted.directory, body)
         uuid = await hosted.conversation.send(text, images)
         hosted.keep_draft(uuid, body)
         return uuid
 
-    async def _answer(self, hosted: HostedConversation, data: bytes) -> str:
-        body = http_messages.decode_body(data, AnswerBody)
+    async def _answer(self, hosted: hosting.HostedConversation, data: bytes) -> str:
+        body = http_messages.decode_body(data, answers.AnswerBody)
         request = self._conversations.find_request(hosted, body.request)
         reveal = self._services.mask.find_session(hosted.stream_name).reveal
         shown = mask_value(hosted.stream_name, request)
-        answer = make_answer(request, restore_secrets(body, request, shown, reveal))
+        answer = answers.make_answer(request, answers.restore_secrets(body, request, shown, reveal))
         await self._conversations.answer(hosted, request, answer)
         return body.request
 
-    async def _interrupt(self, hosted: HostedConversation, _: bytes) -> str:
+    async def _interrupt(self, hosted: hosting.HostedConversation, _: bytes) -> str:
         await self._conversations.interrupt(hosted)
         return ""
 
-    async def _change_settings(self, hosted: HostedConversation, data: bytes) -> str:
+    async def _change_settings(self, hosted: hosting.HostedConversation, data: bytes) -> str:
         body = http_messages.decode_body(data, page_messages.SettingsBody)
         if body.permission_mode is not None:
             page_messages.check_mode(body.permission_mode)
@@ -162,24 +158,24 @@ class ConversationActions:
             await self._conversations.set_effort(hosted, body.effort)
         return ""
 
-    async def _compact(self, hosted: HostedConversation, data: bytes) -> str:
+    async def _compact(self, hosted: hosting.HostedConversation, data: bytes) -> str:
         return await hosted.conversation.compact(
             http_messages.decode_body(data, page_messages.NamedBody).name
         )
 
-    async def _withdraw(self, hosted: HostedConversation, data: bytes) -> str:
+    async def _withdraw(self, hosted: hosting.HostedConversation, data: bytes) -> str:
         await hosted.conversation.cancel_prompt(
             http_messages.decode_body(data, page_messages.NamedBody).name
         )
         return ""
 
-    async def _stop_task(self, hosted: HostedConversation, data: bytes) -> str:
+    async def _stop_task(self, hosted: hosting.HostedConversation, data: bytes) -> str:
         await self._conversations.stop_task(
             hosted, http_messages.decode_body(data, page_messages.NamedBody).name
         )
         return ""
 
-    async def _end(self, hosted: HostedConversation, _: bytes) -> str:
+    async def _end(self, hosted: hosting.HostedConversation, _: bytes) -> str:
         await self._conversations.end(hosted)
         return ""
 
@@ -225,7 +221,7 @@ class ConversationActions:
         commits = await asyncio.to_thread(context_references.list_commits, directory)
         return http_messages.json_response({"changed": len(changed), "commits": commits})
 
-    def _find(self, request: Request) -> HostedConversation:
+    def _find(self, request: Request) -> hosting.HostedConversation:
         return self._conversations.find(http_messages.read_parameters(request, IdParameter).id)
 
     def _list_paths(self, directory: str) -> tuple[context_references.ProjectPath, ...]:

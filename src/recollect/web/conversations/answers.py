@@ -17,27 +17,10 @@ from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 from markupsafe import Markup
-from msgspec import Meta, Raw, Struct
-from msgspec.structs import replace
 
 from recollect.documents.turn_documents import Diff, Fields, Part
 from recollect.errors import UsageError
-from recollect.launch.conversation_events import (
-    Allow,
-    AnswerElicitation,
-    Answers,
-    ApprovePlan,
-    ClientRequest,
-    ConversationRequest,
-    Deny,
-    ElicitationRequest,
-    KeepPlanning,
-    PlanRequest,
-    QuestionRequest,
-    RequestAnswer,
-    Suggestion,
-    ToolRequest,
-)
+from recollect.launch import conversation_events
 from recollect.launch.request_details import FormField, describe_proposal, fill_form, read_form
 from recollect.reader.line_blocks import mask_value
 from recollect.records.decoding import decode_value
@@ -48,20 +31,20 @@ from recollect.render.views.part_builders import shorten_path
 from recollect.web.http_messages import BadParameter
 
 MAX_TEXT: Final = 1_000_000
-Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 Decision = Literal["allow", "always", "edit", "deny", "answer", "approve", "accept_edits"]
 
 
-class AnswerBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AnswerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An answer to a request."""
 
-    request: Annotated[str, Meta(min_length=1, max_length=200)]
+    request: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     decision: Decision
-    suggestion: Annotated[int, Meta(ge=0, le=100)] | None = None
+    suggestion: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
     """Which suggestion to remember, with `always`."""
     fields: dict[str, Text] = {}
     """The edited input, with `edit`: strings as they are, everything else as JSON."""
-    answers: dict[str, list[Annotated[int, Meta(ge=0, le=100)]]] = {}
+    answers: dict[str, list[Annotated[int, msgspec.Meta(ge=0, le=100)]]] = {}
     """The chosen options by question or field of a form, with `answer`; both by their positions.
     Own words, and texts of a form, are in `fields`, by the same position.
     """
@@ -74,7 +57,10 @@ RevealTag = Callable[[str, int], str | None]
 
 
 def restore_secrets(
-    body: AnswerBody, request: ConversationRequest, shown: ConversationRequest, reveal: RevealTag
+    body: AnswerBody,
+    request: conversation_events.ConversationRequest,
+    shown: conversation_events.ConversationRequest,
+    reveal: RevealTag,
 ) -> AnswerBody:
     """Return an answer to `request` with its secrets in the place of the tags that a page had."""
     if not any(TAG_START in text for text in body.fields.values()):
@@ -87,24 +73,24 @@ def restore_secrets(
         else _restore(text, real.get(name), reveal, is_json=name in as_json)
         for name, text in body.fields.items()
     }
-    return replace(body, fields=fields)
+    return msgspec.structs.replace(body, fields=fields)
 
 
-def _list_json_fields(request: ConversationRequest) -> set[str]:
+def _list_json_fields(request: conversation_events.ConversationRequest) -> set[str]:
     """Return the fields of a tool's input that are edited as JSON."""
-    given = request.input if isinstance(request, ToolRequest) else Raw()
-    values = decode_value(given, dict[str, Raw]) or {}
+    given = request.input if isinstance(request, conversation_events.ToolRequest) else msgspec.Raw()
+    values = decode_value(given, dict[str, msgspec.Raw]) or {}
     return {name for name, value in values.items() if not _is_text(value)}
 
 
-def _list_editable(request: ConversationRequest) -> dict[str, str]:
+def _list_editable(request: conversation_events.ConversationRequest) -> dict[str, str]:
     """Return the texts of a request that a person can change, by the names of their fields."""
     match request:
-        case ToolRequest(input=given):
+        case conversation_events.ToolRequest(input=given):
             return dict(list_fields(given))
-        case PlanRequest(plan=plan):
+        case conversation_events.PlanRequest(plan=plan):
             return {"plan": plan}
-        case ElicitationRequest(form=form):
+        case conversation_events.ElicitationRequest(form=form):
             return {str(place): each.default for place, each in enumerate(read_form(form))}
     return {}
 
@@ -126,16 +112,18 @@ def _restore(text: str, real: str | None, reveal: RevealTag, *, is_json: bool) -
     return TAG.sub(restore, text)
 
 
-def make_answer(request: ClientRequest, body: AnswerBody) -> RequestAnswer:
+def make_answer(
+    request: conversation_events.ClientRequest, body: AnswerBody
+) -> conversation_events.RequestAnswer:
     """Return the answer to `request`; raises BadParameter if it does not fit."""
     match request:
-        case ToolRequest():
+        case conversation_events.ToolRequest():
             answer = _answer_tool(request, body)
-        case QuestionRequest():
+        case conversation_events.QuestionRequest():
             answer = _answer_questions(request, body)
-        case PlanRequest():
+        case conversation_events.PlanRequest():
             answer = _answer_plan(body)
-        case ElicitationRequest():
+        case conversation_events.ElicitationRequest():
             answer = _answer_elicitation(request, body)
         case _:
             answer = None
@@ -144,29 +132,35 @@ def make_answer(request: ClientRequest, body: AnswerBody) -> RequestAnswer:
     return answer
 
 
-def _answer_tool(request: ToolRequest, body: AnswerBody) -> RequestAnswer | None:
+def _answer_tool(
+    request: conversation_events.ToolRequest, body: AnswerBody
+) -> conversation_events.RequestAnswer | None:
     match body.decision:
         case "allow":
-            return Allow()
+            return conversation_events.Allow()
         case "always":
-            return Allow(remember=_choose(request.suggestions, body.suggestion))
+            return conversation_events.Allow(remember=_choose(request.suggestions, body.suggestion))
         case "edit":
-            return Allow(updated_input=edit_input(request.input, body.fields))
+            return conversation_events.Allow(updated_input=edit_input(request.input, body.fields))
         case "deny":
-            return Deny(message=body.message)
+            return conversation_events.Deny(message=body.message)
     return None
 
 
-def _answer_questions(request: QuestionRequest, body: AnswerBody) -> RequestAnswer | None:
+def _answer_questions(
+    request: conversation_events.QuestionRequest, body: AnswerBody
+) -> conversation_events.RequestAnswer | None:
     match body.decision:
         case "answer":
             found = (
                 (each.question, _list_chosen(each, place, body))
                 for place, each in enumerate(request.questions)
             )
-            return Answers({question: chosen for question, chosen in found if chosen})
+            return conversation_events.Answers(
+                {question: chosen for question, chosen in found if chosen}
+            )
         case "deny":
-            return Deny(message=body.message)
+            return conversation_events.Deny(message=body.message)
     return None
 
 
@@ -178,28 +172,34 @@ def _list_chosen(question: Question, place: int, body: AnswerBody) -> tuple[str,
     return (*(question.options[each].label for each in chosen), *([own] if own else []))
 
 
-def _answer_plan(body: AnswerBody) -> RequestAnswer | None:
+def _answer_plan(body: AnswerBody) -> conversation_events.RequestAnswer | None:
     plan = body.fields.get("plan")
     match body.decision:
         case "approve" | "accept_edits":
-            return ApprovePlan(plan=plan, accept_edits=body.decision == "accept_edits")
+            return conversation_events.ApprovePlan(
+                plan=plan, accept_edits=body.decision == "accept_edits"
+            )
         case "deny":
-            return KeepPlanning(body.message)
+            return conversation_events.KeepPlanning(body.message)
     return None
 
 
-def _answer_elicitation(request: ElicitationRequest, body: AnswerBody) -> RequestAnswer | None:
+def _answer_elicitation(
+    request: conversation_events.ElicitationRequest, body: AnswerBody
+) -> conversation_events.RequestAnswer | None:
     match body.decision:
         case "answer" if request.mode == "url":
-            return AnswerElicitation(action="accept")
+            return conversation_events.AnswerElicitation(action="accept")
         case "answer":
-            return AnswerElicitation(action="accept", content=_fill(request, body))
+            return conversation_events.AnswerElicitation(
+                action="accept", content=_fill(request, body)
+            )
         case "deny":
-            return AnswerElicitation(action="decline")
+            return conversation_events.AnswerElicitation(action="decline")
     return None
 
 
-def _fill(request: ElicitationRequest, body: AnswerBody) -> dict[str, object]:
+def _fill(request: conversation_events.ElicitationRequest, body: AnswerBody) -> dict[str, object]:
     texts = {int(place): text for place, text in body.fields.items() if place.isdecimal()}
     chosen = {int(place): each for place, each in body.answers.items() if place.isdecimal()}
     try:
@@ -208,21 +208,23 @@ def _fill(request: ElicitationRequest, body: AnswerBody) -> dict[str, object]:
         raise BadParameter("fields", str(error)) from error
 
 
-def _choose(known: tuple[Suggestion, ...], place: int | None) -> Suggestion:
+def _choose(
+    known: tuple[conversation_events.Suggestion, ...], place: int | None
+) -> conversation_events.Suggestion:
     if place is None or place >= len(known):
         raise BadParameter("suggestion", "There is no such suggestion.")
     return known[place]
 
 
-def list_fields(given: Raw) -> list[tuple[str, str]]:
+def list_fields(given: msgspec.Raw) -> list[tuple[str, str]]:
     """Return the values of an input as texts to edit: strings as they are, the rest as JSON."""
-    values = decode_value(given, dict[str, Raw]) or {}
+    values = decode_value(given, dict[str, msgspec.Raw]) or {}
     return [(name, _show(value)) for name, value in values.items()]
 
 
-def edit_input(given: Raw, fields: dict[str, str]) -> dict[str, object]:
+def edit_input(given: msgspec.Raw, fields: dict[str, str]) -> dict[str, object]:
     """Return an input with edited values, of the same types as before where they were strings."""
-    values = decode_value(given, dict[str, Raw]) or {}
+    values = decode_value(given, dict[str, msgspec.Raw]) or {}
     unknown = fields.keys() - values.keys()
     if unknown:
         raise BadParameter("fields", f"The input has no {', '.join(sorted(unknown))}.")
@@ -232,15 +234,15 @@ def edit_input(given: Raw, fields: dict[str, str]) -> dict[str, object]:
     }
 
 
-def _is_text(value: Raw) -> bool:
+def _is_text(value: msgspec.Raw) -> bool:
     return bytes(value).lstrip()[:1] == b'"'
 
 
-def _show(value: Raw) -> str:
+def _show(value: msgspec.Raw) -> str:
     return (decode_value(value, str) or "") if _is_text(value) else bytes(value).decode()
 
 
-def _read(name: str, value: Raw, text: str) -> object:
+def _read(name: str, value: msgspec.Raw, text: str) -> object:
     if _is_text(value):
         return text
     try:
@@ -254,7 +256,7 @@ T = TypeVar("T")
 ACCEPT_EDITS: Final = "acceptEdits"
 
 
-class Rule(Struct, frozen=True, kw_only=True):
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """Something to allow from now on."""
 
     place: int
@@ -264,7 +266,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     destination: str
 
 
-class RequestCard(Struct, frozen=True, kw_only=True):
+class RequestCard(msgspec.Struct, frozen=True, kw_only=True):
     """A request to a person."""
 
     id: str
@@ -285,7 +287,7 @@ class RequestCard(Struct, frozen=True, kw_only=True):
     """When it was asked, in seconds since 1970."""
 
 
-class CardMask(Struct, frozen=True, kw_only=True):
+class CardMask(msgspec.Struct, frozen=True, kw_only=True):
     """How secrets are masked in a card, and where a click asks for one."""
 
     stream_name: str
@@ -302,15 +304,17 @@ class CardMask(Struct, frozen=True, kw_only=True):
         return add_chips(html, self.address, self.reveal)
 
 
-def make_card(request: ConversationRequest, directory: str, mask: CardMask) -> RequestCard:
+def make_card(
+    request: conversation_events.ConversationRequest, directory: str, mask: CardMask
+) -> RequestCard:
     """Return the card of a request; reads the file that an edit would change."""
     match mask.mask(request):
-        case ToolRequest() as masked:
-            assert isinstance(request, ToolRequest)  # noqa: S101 - for the type checker
+        case conversation_events.ToolRequest() as masked:
+            assert isinstance(request, conversation_events.ToolRequest)  # noqa: S101 - for the type checker
             return _make_tool_card(request, masked, directory, mask)
-        case QuestionRequest(questions=questions):
+        case conversation_events.QuestionRequest(questions=questions):
             return RequestCard(id=request.id, kind="question", questions=questions)
-        case PlanRequest(plan=plan, path=path):
+        case conversation_events.PlanRequest(plan=plan, path=path):
             return RequestCard(
                 id=request.id,
                 kind="plan",
@@ -318,7 +322,7 @@ def make_card(request: ConversationRequest, directory: str, mask: CardMask) -> R
                 body=mask.draw(Markup('<div class="prose">{}</div>').format(render_markdown(plan))),
                 fields=(("plan", plan),),
             )
-        case ElicitationRequest() as masked:
+        case conversation_events.ElicitationRequest() as masked:
             named = (("server", masked.server), ("url", masked.url or ""))
             shown = Fields(tuple(each for each in named if each[1]))
             return RequestCard(
@@ -331,7 +335,10 @@ def make_card(request: ConversationRequest, directory: str, mask: CardMask) -> R
 
 
 def _make_tool_card(
-    request: ToolRequest, masked: ToolRequest, directory: str, mask: CardMask
+    request: conversation_events.ToolRequest,
+    masked: conversation_events.ToolRequest,
+    directory: str,
+    mask: CardMask,
 ) -> RequestCard:
     # An edit is compared with its file, so what would change is masked only then.
     view = mask.mask(describe_proposal(request.tool, request.input, request.call_id or ""))
@@ -352,11 +359,11 @@ def _make_tool_card(
 def _shorten(part: Part, directory: str) -> Part:
     """Return a change with its path relative to the project."""
     if isinstance(part, Diff) and part.path:
-        return replace(part, path=shorten_path(part.path, directory))
+        return msgspec.structs.replace(part, path=shorten_path(part.path, directory))
     return part
 
 
-def _list_rules(suggestions: tuple[Suggestion, ...]) -> tuple[Rule, ...]:
+def _list_rules(suggestions: tuple[conversation_events.Suggestion, ...]) -> tuple[Rule, ...]:
     return tuple(
         Rule(place=place, kind=each.kind, text=each.text, destination=each.destination)
         for place, each in enumerate(suggestions)

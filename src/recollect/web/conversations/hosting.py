@@ -31,11 +31,7 @@ from recollect.records.tools import canonical_name
 from recollect.records.tools.file_tools import CHANGE_TOOLS
 from recollect.redact.growing_text import GrowingText
 from recollect.render.views.growing_turns import GrowingTurns
-from recollect.session.prompt_contexts import summarize_prompt
-from recollect.session.record_texts import iter_tool_results, iter_tool_uses
-from recollect.session.session import Session
-from recollect.session.subagents import Child, SubagentMeta, attach_subagents
-from recollect.session.tool_effects import LIST_TOOLS
+from recollect.session import prompt_contexts, record_texts, session, subagents, tool_effects
 from recollect.web.conversations.drawing import Drawing
 from recollect.web.conversations.prompts import PromptBody
 
@@ -43,7 +39,7 @@ ReceivedRecord = tuple[str | None, Record]
 """The tool call that started the subagent, None for the main conversation, and the record."""
 
 
-_DETAIL_TOOLS: Final = LIST_TOOLS | CHANGE_TOOLS
+_DETAIL_TOOLS: Final = tool_effects.LIST_TOOLS | CHANGE_TOOLS
 """Tools whose results are shown beside the conversation."""
 
 
@@ -54,7 +50,7 @@ class SessionView:
         self._known = {uuid for record in records if (uuid := _uuid_of(record))}
         self._waiting: list[ReceivedRecord] = []
         self._lock = threading.Lock()
-        self._session = Session(records)
+        self._session = session.Session(records)
         self._last = self._session.main_path[-1] if self._session.main_path else None
         self._end = max((each.span.end for each in records if each.span), default=0)
         """Where the next record would be if all were in one file."""
@@ -70,7 +66,7 @@ class SessionView:
         self._waiting.append((agent, record))
 
     @contextmanager
-    def use(self) -> Iterator[Session]:
+    def use(self) -> Iterator[session.Session]:
         """Lend the session, up to date; nobody else changes it meanwhile."""
         with self.use_turns():
             self._attach()
@@ -98,7 +94,7 @@ class SessionView:
             if agent is None:
                 own.append(self._place(self._link(record)))
             else:
-                self._agents.setdefault(agent, GrowingTurns(Session())).add([record])
+                self._agents.setdefault(agent, GrowingTurns(session.Session())).add([record])
                 grown[agent] = None
         self._turns.add(own)
         for agent in grown:
@@ -107,7 +103,7 @@ class SessionView:
 
     def _attach(self) -> None:
         if not self._is_attached:
-            attach_subagents(self._session, self._list_children())
+            subagents.attach_subagents(self._session, self._list_children())
             self._is_attached = True
 
     def _link(self, record: Record) -> Record:
@@ -128,16 +124,18 @@ class SessionView:
             case Assistant(message=ApiMessage(content=content)):
                 self._detail_calls.update(
                     use.id
-                    for use in iter_tool_uses(content)
+                    for use in record_texts.iter_tool_uses(content)
                     if canonical_name(use.name) in _DETAIL_TOOLS
                 )
             case User(message=UserMessage(content=content)) if self._detail_calls:
-                done = {result.tool_use_id for result in iter_tool_results(content)}
+                done = {result.tool_use_id for result in record_texts.iter_tool_results(content)}
                 self.details_revision += not done.isdisjoint(self._detail_calls)
 
-    def _list_children(self) -> list[Child]:
+    def _list_children(self) -> list[subagents.Child]:
         return [
-            Child(agent_id=call, session=each.session, meta=SubagentMeta(tool_use_id=call))
+            subagents.Child(
+                agent_id=call, session=each.session, meta=subagents.SubagentMeta(tool_use_id=call)
+            )
             for call, each in self._agents.items()
         ]
 
@@ -321,7 +319,9 @@ class HostedConversation:
         """Take in what waits, for the client or for a person, and what no longer does."""
         match event:
             case events.PromptQueued():
-                shown = replace(event, text=summarize_prompt(self._mask(event.text)))
+                shown = replace(
+                    event, text=prompt_contexts.summarize_prompt(self._mask(event.text))
+                )
                 self.prompts = (*self.prompts, shown)
                 self.title = self.title or " ".join(shown.text.split())[:MAX_TITLE]
             case events.PromptTaken(uuid=uuid) | events.PromptWithdrawn(uuid=uuid):

@@ -41,10 +41,7 @@ from recollect.reader.line_blocks import mask_value
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Chain, Record
 from recollect.session.prompt_contexts import summarize_prompt
-from recollect.web.conversations.answers import AnswerBody, Text
-from recollect.web.conversations.hosting import HostedConversation
-from recollect.web.conversations.prompts import PromptBody
-from recollect.web.conversations.registry import MODES, Conversations, StartedFrom
+from recollect.web.conversations import answers, hosting, prompts, registry
 from recollect.web.event_stream import EventKind, SentEvent
 from recollect.web.http_messages import MAX_ID, BadParameter
 from recollect.web.services import Services
@@ -68,7 +65,7 @@ RUNNING_EVENTS: Final[dict[str, EventKind]] = {
 
 
 async def iter_page_events(
-    hosted: HostedConversation, after: int
+    hosted: hosting.HostedConversation, after: int
 ) -> AsyncGenerator[SentEvent, None]:
     """Yield what a page needs to know, with the number of each event as its id."""
     async for event in hosted.iter_events(after):
@@ -82,7 +79,7 @@ async def iter_page_events(
 
 
 def describe_event(
-    event: ConversationEvent, hosted: HostedConversation
+    event: ConversationEvent, hosted: hosting.HostedConversation
 ) -> tuple[str, Struct] | None:
     """Return the name and the data of an event; None if pages need not know of it."""
     match event:
@@ -162,7 +159,7 @@ def _describe_notice(event: ConversationEvent) -> tuple[str, Struct] | None:
 
 
 def _describe_change(
-    event: ConversationEvent, hosted: HostedConversation
+    event: ConversationEvent, hosted: hosting.HostedConversation
 ) -> tuple[str, Struct] | None:
     match event:
         case events.StatusChanged(detail=detail):
@@ -174,11 +171,13 @@ def _describe_change(
     return None
 
 
-def _describe_status(hosted: HostedConversation, detail: str = "") -> ConversationStatusEvent:
+def _describe_status(
+    hosted: hosting.HostedConversation, detail: str = ""
+) -> ConversationStatusEvent:
     return ConversationStatusEvent(conversation=hosted.describe(), detail=detail)
 
 
-async def iter_running(conversations: Conversations) -> AsyncGenerator[SentEvent, None]:
+async def iter_running(conversations: registry.Conversations) -> AsyncGenerator[SentEvent, None]:
     """Yield all conversations, now and whenever one of them is different."""
     before = None
     while True:
@@ -209,7 +208,9 @@ class StartBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     permission_mode: Word = ""
 
 
-def plan_start(services: Services, body: StartBody) -> tuple[ConversationOptions, StartedFrom]:
+def plan_start(
+    services: Services, body: StartBody
+) -> tuple[ConversationOptions, registry.StartedFrom]:
     """Return how to start what a page asks for; reads the session's file, if there is one."""
     check_mode(body.permission_mode)
     if body.session:
@@ -220,13 +221,13 @@ def plan_start(services: Services, body: StartBody) -> tuple[ConversationOptions
         permission_mode=body.permission_mode or None,
         environment=_find_root(services),
     )
-    return options, StartedFrom()
+    return options, registry.StartedFrom()
 
 
 def check_mode(mode: str) -> None:
     """Raise BadParameter for a mode that no page may choose."""
-    if mode and mode not in MODES:
-        raise BadParameter("permission_mode", f"Pages can only choose {', '.join(MODES)}.")
+    if mode and mode not in registry.MODES:
+        raise BadParameter("permission_mode", f"Pages can only choose {', '.join(registry.MODES)}.")
 
 
 def check_directory(given: str) -> str:
@@ -251,7 +252,9 @@ def _find_root(services: Services) -> dict[str, str]:
     return make_root_environment(roots[0], os.environ)
 
 
-def _plan_resume(services: Services, body: StartBody) -> tuple[ConversationOptions, StartedFrom]:
+def _plan_resume(
+    services: Services, body: StartBody
+) -> tuple[ConversationOptions, registry.StartedFrom]:
     if services.settings.is_demo:
         raise BadParameter("session", "The sample sessions cannot be continued.")
     found = services.workspace.locate(body.session, body.project)
@@ -268,7 +271,7 @@ def _plan_resume(services: Services, body: StartBody) -> tuple[ConversationOptio
     )
     records = tuple(read_transcript(found.transcript.file))
     title = found.listing.title or found.listing.first_prompt or ""
-    return options, StartedFrom(title=title, records=_cut(records, body.at))
+    return options, registry.StartedFrom(title=title, records=_cut(records, body.at))
 
 
 def _cut(records: Sequence[Record], at: str) -> Sequence[Record]:
@@ -296,7 +299,7 @@ class SettingsBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class NamedBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Something by its name: a queued prompt, a background task, instructions for a summary."""
 
-    name: Text = ""
+    name: answers.Text = ""
 
 
 class EventParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -341,13 +344,15 @@ START_ACTION: Final = Action(
     StartBody, "Start a conversation; resume or fork a session if one is named."
 )
 ACTIONS: Final[dict[str, Action]] = {
-    "prompts": Action(PromptBody, "Send a prompt; while Claude Code works it is queued."),
-    "answers": Action(AnswerBody, "Answer an open request, once."),
+    "prompts": Action(prompts.PromptBody, "Send a prompt; while Claude Code works it is queued."),
+    "answers": Action(answers.AnswerBody, "Answer an open request, once."),
     "interrupt": Action(NoBody, "Interrupt the turn."),
     "settings": Action(SettingsBody, "Change the model, the permission mode or the thinking."),
     "compact": Action(NamedBody, "Summarise the conversation; `name` says what to keep."),
     "withdraw": Action(NamedBody, "Take back the queued prompt `name`."),
-    "edit": Action(NamedBody, "Take back the queued prompt `name`, to edit it.", PromptBody),
+    "edit": Action(
+        NamedBody, "Take back the queued prompt `name`, to edit it.", prompts.PromptBody
+    ),
     "tasks": Action(NamedBody, "Stop the background task `name`."),
     "reveal": Action(SecretTag, "Show the secret behind a tag.", RevealedSecret),
     "end": Action(NoBody, "End the conversation; its session can be resumed."),

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.types import Scope
 
@@ -87,7 +86,7 @@ NAME: Final = "conversations.log"
 Action = Literal["start", "answer", "stop", "restore"]
 
 
-class AuditLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AuditLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that a page asked for."""
 
     time: str

@@ -11,8 +11,7 @@ from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from recollect.documents.events import ConversationsDocument
 from recollect.errors import NothingFound
@@ -107,7 +106,7 @@ class Conversations:
         stack = AsyncExitStack()
         conversation_id = secrets.token_hex(8)
         if not options.stream_name:
-            options = replace(options, stream_name=conversation_id)
+            options = structs.replace(options, stream_name=conversation_id)
         conversation = await stack.enter_async_context(converse(options))
         hosted = HostedConversation(
             conversation_id,

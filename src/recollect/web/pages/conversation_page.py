@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated, Final
 
 from markupsafe import Markup
-from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec import Meta, Struct, structs
 
 from recollect.documents.events import ConversationRow
 from recollect.documents.file_versions import FileChange
@@ -25,20 +24,14 @@ from recollect.render.views.overview import list_changes
 from recollect.render.views.part_builders import shorten_path
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
-from recollect.web.conversations.answers import CardMask, RequestCard, make_card
-from recollect.web.conversations.hosting import HostedConversation
-from recollect.web.conversations.page_messages import MAX_PATH
-from recollect.web.conversations.permits import START
-from recollect.web.conversations.registry import MODES
-from recollect.web.http_messages import MAX_ID
+from recollect.web import http_messages, session_endpoints, templating
+from recollect.web.conversations import answers, hosting, page_messages, permits, registry
 from recollect.web.pages.session_page import FIRST_TURNS, TurnsFragment
 from recollect.web.services import Services
-from recollect.web.session_endpoints import NoParameters
-from recollect.web.templating import PageContent, Translator
 from recollect.workspace.session_places import find_agent, find_call
 
 MAX_TURNS = 200
-Name = Annotated[str, Meta(min_length=1, max_length=MAX_ID)]
+Name = Annotated[str, Meta(min_length=1, max_length=http_messages.MAX_ID)]
 
 
 class ConversationParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -86,7 +79,7 @@ class ConversationPage(Struct, frozen=True, kw_only=True):
     turns: tuple[Markup, ...]
     start: int
     total: int
-    cards: tuple[RequestCard, ...]
+    cards: tuple[answers.RequestCard, ...]
     prompts: tuple[PromptQueued, ...]
     tasks: dict[str, str]
     modes: tuple[str, ...]
@@ -98,7 +91,7 @@ class ConversationPage(Struct, frozen=True, kw_only=True):
 class RequestFragment(Struct, frozen=True, kw_only=True):
     """The card of a request."""
 
-    card: RequestCard | None
+    card: answers.RequestCard | None
     """None if the request is settled by now."""
 
 
@@ -131,8 +124,8 @@ def make_path(conversation_id: str) -> str:
 
 
 def render_conversation_page(
-    services: Services, wanted: ConversationParameters, translator: Translator
-) -> PageContent:
+    services: Services, wanted: ConversationParameters, translator: templating.Translator
+) -> templating.PageContent:
     """Render a conversation."""
     hosted = services.conversations.find(wanted.id)
     # Read first: what comes in between is then sent again, instead of lost.
@@ -157,22 +150,22 @@ def render_conversation_page(
         cards=tuple(_make_card(each, hosted, translator) for each in hosted.requests),
         prompts=hosted.prompts,
         tasks=hosted.tasks,
-        modes=MODES,
+        modes=registry.MODES,
         others=known.conversations,
         max_running=known.max_running,
     )
     title = hosted.title or "converse.untitled"
-    return PageContent("conversation.html", page, title=title, section="running")
+    return templating.PageContent("conversation.html", page, title=title, section="running")
 
 
 def render_conversation_turns(
-    services: Services, wanted: ConversationTurnsParameters, translator: Translator
-) -> PageContent:
+    services: Services, wanted: ConversationTurnsParameters, translator: templating.Translator
+) -> templating.PageContent:
     """Render some turns of a conversation, or of one of its subagents."""
     hosted = services.conversations.find(wanted.id)
     frame = _make_frame(hosted, translator)
     if wanted.agent:
-        return PageContent("turns.html", _draw_agent(hosted, wanted, frame))
+        return templating.PageContent("turns.html", _draw_agent(hosted, wanted, frame))
     with hosted.view.use_turns() as growing:
         total = growing.count
         stop = min(wanted.start + wanted.count, total)
@@ -189,11 +182,11 @@ def render_conversation_turns(
         revision=revision,
         details_revision=details_revision,
     )
-    return PageContent("turns.html", fragment)
+    return templating.PageContent("turns.html", fragment)
 
 
 def _draw_agent(
-    hosted: HostedConversation, wanted: ConversationTurnsParameters, frame: Frame
+    hosted: hosting.HostedConversation, wanted: ConversationTurnsParameters, frame: Frame
 ) -> TurnsFragment:
     with hosted.view.use() as session:
         owner = find_agent(session, wanted.agent)
@@ -212,8 +205,8 @@ def _draw_agent(
 
 
 def render_conversation_call(
-    services: Services, wanted: ConversationCallParameters, translator: Translator
-) -> PageContent:
+    services: Services, wanted: ConversationCallParameters, translator: templating.Translator
+) -> templating.PageContent:
     """Render the details of a tool call."""
     hosted = services.conversations.find(wanted.id)
     with hosted.view.use() as session:
@@ -223,38 +216,40 @@ def render_conversation_call(
             _make_frame(hosted, translator),
             has_more=not wanted.whole and call.whole != call.step,
         )
-    return PageContent("call.html", CallBody(body=body))
+    return templating.PageContent("call.html", CallBody(body=body))
 
 
 def render_request(
-    services: Services, wanted: ConversationRequestParameters, translator: Translator
-) -> PageContent:
+    services: Services, wanted: ConversationRequestParameters, translator: templating.Translator
+) -> templating.PageContent:
     """Render the card of a request; nothing once it is settled."""
     hosted = services.conversations.find(wanted.id)
     request = next((each for each in hosted.requests if each.id == wanted.request), None)
     card = _make_card(request, hosted, translator) if request else None
-    return PageContent("request.html", RequestFragment(card=card))
+    return templating.PageContent("request.html", RequestFragment(card=card))
 
 
 def _make_card(
-    request: ConversationRequest, hosted: HostedConversation, translator: Translator
-) -> RequestCard:
-    mask = CardMask(
+    request: ConversationRequest,
+    hosted: hosting.HostedConversation,
+    translator: templating.Translator,
+) -> answers.RequestCard:
+    mask = answers.CardMask(
         stream_name=hosted.stream_name,
         address=f"{make_path(hosted.id)}/reveal",
         reveal=translator.translate("Reveal"),
     )
-    card = make_card(request, hosted.directory, mask)
-    return replace(card, asked=hosted.asked.get(request.id))
+    card = answers.make_card(request, hosted.directory, mask)
+    return structs.replace(card, asked=hosted.asked.get(request.id))
 
 
-def render_details(services: Services, wanted: ConversationParameters) -> PageContent:
+def render_details(services: Services, wanted: ConversationParameters) -> templating.PageContent:
     """Render what is beside a conversation: its todo list, and the files that it changed."""
     hosted = services.conversations.find(wanted.id)
     with hosted.view.use() as session:
         todos, changes = _list_todos(session), list_changes([session], with_diff=False)
     files = tuple(_sum_files(changes, hosted.directory))
-    return PageContent("details.html", DetailsFragment(todos=todos, files=files))
+    return templating.PageContent("details.html", DetailsFragment(todos=todos, files=files))
 
 
 def _sum_files(changes: Iterable[FileChange], directory: str) -> Iterator[FileRow]:
@@ -278,7 +273,7 @@ def _list_todos(session: Session) -> tuple[Todo, ...]:
     return session.todos[-1].items if session.todos else ()
 
 
-def _make_frame(hosted: HostedConversation, translator: Translator) -> Frame:
+def _make_frame(hosted: hosting.HostedConversation, translator: templating.Translator) -> Frame:
     return Frame(
         address=make_path(hosted.id),
         translate=translator.translate,
@@ -300,7 +295,7 @@ MAX_PROJECTS: Final = 200
 class NewParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where to start, if that is known already."""
 
-    directory: Annotated[str, Meta(max_length=MAX_PATH)] = ""
+    directory: Annotated[str, Meta(max_length=page_messages.MAX_PATH)] = ""
 
 
 class NewPage(Struct, frozen=True, kw_only=True):
@@ -327,24 +322,26 @@ class RunningPage(Struct, frozen=True, kw_only=True):
     elsewhere: tuple[SessionListing, ...]
 
 
-def render_new_page(services: Services, wanted: NewParameters) -> PageContent:
+def render_new_page(services: Services, wanted: NewParameters) -> templating.PageContent:
     """Render the form for a new conversation."""
     known = services.workspace.choices.projects[:MAX_PROJECTS]
     projects = tuple(dict.fromkeys(each.path for each in known if each.path))
     directory = wanted.directory or next(iter(projects), "")
     page = NewPage(
         allow_run=services.permits.allow_run,
-        nonce=services.permits.make_nonce(START),
+        nonce=services.permits.make_nonce(permits.START),
         directory=directory,
         projects=projects,
         models=MODELS,
-        modes=MODES,
+        modes=registry.MODES,
         command=f"cd {shlex.quote(directory)} && claude" if directory else "claude",
     )
-    return PageContent("new.html", page, title="converse.new", section="running")
+    return templating.PageContent("new.html", page, title="converse.new", section="running")
 
 
-def render_running_page(services: Services, _: NoParameters) -> PageContent:
+def render_running_page(
+    services: Services, _: session_endpoints.NoParameters
+) -> templating.PageContent:
     """Render what runs."""
     known = services.conversations.document
     own = {each.session_id for each in known.conversations if each.status != "ended"}
@@ -356,4 +353,4 @@ def render_running_page(services: Services, _: NoParameters) -> PageContent:
         max_running=known.max_running,
         elsewhere=tuple(each for each in live if each.id not in own),
     )
-    return PageContent("running.html", page, title="running.title", section="running")
+    return templating.PageContent("running.html", page, title="running.title", section="running")

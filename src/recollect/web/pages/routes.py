@@ -8,23 +8,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect.web import templating
-from recollect.web.endpoints import Workers
-from recollect.web.http_messages import read_form
-from recollect.web.pages import conversation_page, explain_page, file_page, home_page, session_page
-from recollect.web.pages.changes_page import (
-    CheckpointParameters,
-    render_changes_page,
-    render_checkpoint_page,
+from recollect.web import endpoints, http_messages, session_endpoints, templating
+from recollect.web.pages import (
+    changes_page,
+    conversation_page,
+    explain_page,
+    file_page,
+    home_page,
+    search_page,
+    service_pages,
+    session_page,
+    thread_page,
+    timeline_page,
+    usage_page,
 )
-from recollect.web.pages.search_page import SearchPageParameters, render_search_page
-from recollect.web.pages.service_pages import render_api_page, render_health_page
-from recollect.web.pages.thread_page import ThreadParameters, render_thread_page
-from recollect.web.pages.timeline_page import TimelineParameters, render_timeline_page
-from recollect.web.pages.usage_page import render_usage_page
 from recollect.web.pages.usage_table import UsagePageParameters
 from recollect.web.services import Services
-from recollect.web.session_endpoints import NoParameters, SessionParameters
 
 RenderPage = Callable[..., templating.PageContent]
 
@@ -66,12 +65,26 @@ PAGES: Final = (
         session_page.render_agent,
         translates=True,
     ),
-    Page("/s/{id}/thread", ThreadParameters, render_thread_page, translates=True),
-    Page("/s/{id}/changes", SessionParameters, render_changes_page),
-    Page("/s/{id}/checkpoints", CheckpointParameters, render_checkpoint_page),
-    Page("/s/{id}/timeline", TimelineParameters, render_timeline_page, translates=True),
+    Page(
+        "/s/{id}/thread",
+        thread_page.ThreadParameters,
+        thread_page.render_thread_page,
+        translates=True,
+    ),
+    Page("/s/{id}/changes", session_endpoints.SessionParameters, changes_page.render_changes_page),
+    Page(
+        "/s/{id}/checkpoints",
+        changes_page.CheckpointParameters,
+        changes_page.render_checkpoint_page,
+    ),
+    Page(
+        "/s/{id}/timeline",
+        timeline_page.TimelineParameters,
+        timeline_page.render_timeline_page,
+        translates=True,
+    ),
     Page("/s/{id}/raw/{uuid:path}", session_page.RawParameters, session_page.render_raw_page),
-    Page("/running", NoParameters, conversation_page.render_running_page),
+    Page("/running", session_endpoints.NoParameters, conversation_page.render_running_page),
     Page("/new", conversation_page.NewParameters, conversation_page.render_new_page),
     Page(
         "/c/{id}",
@@ -108,8 +121,8 @@ PAGES: Final = (
         conversation_page.ConversationParameters,
         conversation_page.render_details,
     ),
-    Page("/search", SearchPageParameters, render_search_page),
-    Page("/usage", UsagePageParameters, render_usage_page, translates=True),
+    Page("/search", search_page.SearchPageParameters, search_page.render_search_page),
+    Page("/usage", UsagePageParameters, usage_page.render_usage_page, translates=True),
     Page(
         "/usage/causes",
         explain_page.CausesPageParameters,
@@ -124,21 +137,21 @@ PAGES: Final = (
     ),
     Page("/files", file_page.FilesParameters, file_page.render_files_page),
     Page("/file", file_page.FileParameters, file_page.render_file_page),
-    Page("/health", NoParameters, render_health_page),
-    Page("/api", NoParameters, render_api_page),
+    Page("/health", session_endpoints.NoParameters, service_pages.render_health_page),
+    Page("/api", session_endpoints.NoParameters, service_pages.render_api_page),
 )
 
 
-def make_page_routes(workers: Workers, drawing: templating.Templates) -> list[Route]:
+def make_page_routes(workers: endpoints.Workers, drawing: templating.Templates) -> list[Route]:
     """Return the routes of the pages."""
     return [Route(each.path, _make_handler(each, workers, drawing)) for each in PAGES]
 
 
 def _make_handler(
-    page: Page, workers: Workers, drawing: templating.Templates
+    page: Page, workers: endpoints.Workers, drawing: templating.Templates
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
-        parameters = read_form(request, page.parameters)
+        parameters = http_messages.read_form(request, page.parameters)
         wanted = templating.read_preferences(request)
         more: tuple[Any, ...] = (templating.Translator(wanted.language),) if page.translates else ()
 

@@ -10,15 +10,12 @@ from pathlib import PurePath
 from typing import Any, Final, Literal
 
 import msgspec
-from msgspec import Struct
 
 from recollect.documents.command_reports import NotedKind
 from recollect.documents.health_report import HealthReport
 from recollect.store import is_sqlite_safe
-from recollect.web.openapi import describe_api
+from recollect.web import openapi, session_endpoints, templating
 from recollect.web.services import Services
-from recollect.web.session_endpoints import NoParameters
-from recollect.web.templating import PageContent
 from recollect.workspace.secret_masks import summarize_secrets
 from recollect.workspace.session_catalog import Snapshot
 
@@ -32,7 +29,7 @@ HealthFinding = tuple[str, str, int]
 """The type of a record, the name of a field in it, and how often it was found."""
 
 
-class ExpiringSession(Struct, frozen=True, kw_only=True):
+class ExpiringSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session that Claude Code will delete soon."""
 
     id: str
@@ -42,7 +39,7 @@ class ExpiringSession(Struct, frozen=True, kw_only=True):
     is_listed: bool
 
 
-class HealthPage(Struct, frozen=True, kw_only=True):
+class HealthPage(msgspec.Struct, frozen=True, kw_only=True):
     """The last survey, and the state of our index."""
 
     report: HealthReport | None
@@ -62,7 +59,9 @@ class HealthPage(Struct, frozen=True, kw_only=True):
     failure: str | None
 
 
-def render_health_page(services: Services, _: NoParameters) -> PageContent:
+def render_health_page(
+    services: Services, _: session_endpoints.NoParameters
+) -> templating.PageContent:
     """Render the state of the files."""
     workspace = services.workspace
     known = workspace.snapshot
@@ -84,7 +83,7 @@ def render_health_page(services: Services, _: NoParameters) -> PageContent:
         is_searchable=known.is_searchable,
         failure=known.failure,
     )
-    return PageContent("health.html", page, title="health.title", section="health")
+    return templating.PageContent("health.html", page, title="health.title", section="health")
 
 
 def judge(report: HealthReport) -> Verdict:
@@ -117,7 +116,7 @@ def _list_expiring(report: HealthReport, known: Snapshot) -> tuple[ExpiringSessi
     )
 
 
-class ApiParameter(Struct, frozen=True, kw_only=True):
+class ApiParameter(msgspec.Struct, frozen=True, kw_only=True):
     """A parameter of an operation."""
 
     name: str
@@ -128,7 +127,7 @@ class ApiParameter(Struct, frozen=True, kw_only=True):
     description: str
 
 
-class ApiEvent(Struct, frozen=True, kw_only=True):
+class ApiEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event of a stream."""
 
     name: str
@@ -136,7 +135,7 @@ class ApiEvent(Struct, frozen=True, kw_only=True):
     description: str
 
 
-class ApiOperation(Struct, frozen=True, kw_only=True):
+class ApiOperation(msgspec.Struct, frozen=True, kw_only=True):
     """An operation of the API."""
 
     method: str
@@ -151,7 +150,7 @@ class ApiOperation(Struct, frozen=True, kw_only=True):
     events: tuple[ApiEvent, ...]
 
 
-class ApiField(Struct, frozen=True, kw_only=True):
+class ApiField(msgspec.Struct, frozen=True, kw_only=True):
     """A field of a document."""
 
     name: str
@@ -159,7 +158,7 @@ class ApiField(Struct, frozen=True, kw_only=True):
     is_required: bool
 
 
-class ApiSchema(Struct, frozen=True, kw_only=True):
+class ApiSchema(msgspec.Struct, frozen=True, kw_only=True):
     """The shape of a document."""
 
     name: str
@@ -167,16 +166,16 @@ class ApiSchema(Struct, frozen=True, kw_only=True):
     fields: tuple[ApiField, ...]
 
 
-class ApiPage(Struct, frozen=True, kw_only=True):
+class ApiPage(msgspec.Struct, frozen=True, kw_only=True):
     """The whole API."""
 
     operations: tuple[ApiOperation, ...]
     schemas: tuple[ApiSchema, ...]
 
 
-def render_api_page(_: Services, __: NoParameters) -> PageContent:
+def render_api_page(_: Services, __: session_endpoints.NoParameters) -> templating.PageContent:
     """Render the OpenAPI document as a page."""
-    document = describe_api()
+    document = openapi.describe_api()
     page = ApiPage(
         operations=tuple(
             _describe_operation(method, path, operation)
@@ -188,7 +187,7 @@ def render_api_page(_: Services, __: NoParameters) -> PageContent:
             for name, schema in sorted(document["components"]["schemas"].items())
         ),
     )
-    return PageContent("api.html", page, title="api.title", section="api")
+    return templating.PageContent("api.html", page, title="api.title", section="api")
 
 
 def _describe_operation(method: str, path: str, operation: dict[str, Any]) -> ApiOperation:

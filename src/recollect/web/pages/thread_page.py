@@ -13,11 +13,9 @@ from msgspec import Meta, Struct
 
 from recollect.documents.session_listing import SessionListing
 from recollect.lineage import Relation
-from recollect.web.http_messages import Id
+from recollect.web import http_messages, session_endpoints, templating
 from recollect.web.pages.session_page import make_address, render_nested_turns
 from recollect.web.services import Services
-from recollect.web.session_endpoints import Project, TurnsParameters
-from recollect.web.templating import PageContent, Translator
 from recollect.workspace.thread_questions import ServedPart, list_parts
 
 COUNT = 30
@@ -27,8 +25,8 @@ COUNT = 30
 class ThreadParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which session, and where in its thread."""
 
-    id: Id
-    project: Project | None = None
+    id: http_messages.Id
+    project: session_endpoints.Project | None = None
     start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
 
 
@@ -66,8 +64,8 @@ class ThreadPage(Struct, frozen=True, kw_only=True):
 
 
 def render_thread_page(
-    services: Services, wanted: ThreadParameters, translator: Translator
-) -> PageContent:
+    services: Services, wanted: ThreadParameters, translator: templating.Translator
+) -> templating.PageContent:
     """Render turns of the thread that a session belongs to."""
     found = services.workspace.locate(wanted.id, wanted.project)
     parts = list_parts(services.workspace, found.listing)
@@ -93,14 +91,14 @@ def render_thread_page(
         next_start=wanted.start + sum(len(each.turns) for each in shown),
         total=starts[-1],
     )
-    return PageContent("thread.html", page, title="thread.title", section="sessions")
+    return templating.PageContent("thread.html", page, title="thread.title", section="sessions")
 
 
 def _render_parts(
     services: Services,
     parts: list[tuple[ThreadEntry, ServedPart]],
     wanted: ThreadParameters,
-    translator: Translator,
+    translator: templating.Translator,
 ) -> Iterator[TurnsOfEntry]:
     """Yield the wanted turns, session by session, as many as fit on a page."""
     position, room = wanted.start, COUNT
@@ -109,7 +107,7 @@ def _render_parts(
         asked = min(entry.count - skipped, room)
         if skipped < 0 or asked <= 0:
             continue
-        window = TurnsParameters(
+        window = session_endpoints.TurnsParameters(
             id=part.listing.id,
             project=part.listing.project,
             start=part.turns.start + skipped,

@@ -19,12 +19,9 @@ from recollect.errors import UsageError
 from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
 from recollect.usage.reports import ReportOrder
 from recollect.usage.zones import load_zone
-from recollect.web.charts import SERIES, Bar, Rule, Slice, draw_columns, draw_rows
-from recollect.web.history_endpoints import UsageParameters, report_usage
-from recollect.web.http_messages import describe_failure
+from recollect.web import charts, history_endpoints, http_messages, templating
 from recollect.web.pages import usage_table
 from recollect.web.services import Services
-from recollect.web.templating import PageContent, Translator
 
 MAX_SLOTS: Final = 366 * 20
 """Days; times that are decades apart are not those of one person's sessions."""
@@ -59,7 +56,7 @@ def make_chart(
     report: UsageDocument,
     rows: Sequence[usage_table.TableRow],
     measure: usage_table.Measure,
-    translator: Translator,
+    translator: templating.Translator,
 ) -> Chart:
     """Make the chart of a report."""
     kinds = _Kinds(report, measure, translator)
@@ -75,11 +72,11 @@ def make_chart(
             kinds.make_bar(row, slots[row.figures.key]) for row in named if row.figures.key in slots
         ]
         show = format_rate if measure == "cost" else _show_count
-        drawing = draw_columns(_shorten(axis), bars, show, caption, rules)
+        drawing = charts.draw_columns(_shorten(axis), bars, show, caption, rules)
     else:
         named.sort(key=lambda row: -(usage_table.measure_figures(row.figures, measure) or 0))
         bars = [kinds.make_bar(row) for row in named[:MAX_NAMED_BARS]]
-        drawing = draw_rows(bars, caption)
+        drawing = charts.draw_rows(bars, caption)
         if len(named) > MAX_NAMED_BARS:
             caption = f"{caption} · {translator('usage.largest', count=MAX_NAMED_BARS)}"
     return Chart(
@@ -111,7 +108,7 @@ def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | No
     return axis, {key: slot for slot, key in enumerate(shown)}
 
 
-def rule_months(axis: Sequence[str], group: Group, names: Sequence[str]) -> list[Rule]:
+def rule_months(axis: Sequence[str], group: Group, names: Sequence[str]) -> list[charts.Rule]:
     """Return where months begin on an axis of days or weeks that is long enough for that.
 
     If there are many, only some have their name; January has that of its year.
@@ -126,7 +123,7 @@ def rule_months(axis: Sequence[str], group: Group, names: Sequence[str]) -> list
             starts.append((slot, day))
     step = -(-len(starts) // MAX_MONTHS) or 1
     return [
-        Rule(slot, _name_month(day, names) if number % step == 0 else "")
+        charts.Rule(slot, _name_month(day, names) if number % step == 0 else "")
         for number, (slot, day) in enumerate(starts)
     ]
 
@@ -167,14 +164,14 @@ class _Kinds:
     """The meaning of a chart's colours, and the bars in them."""
 
     def __init__(
-        self, report: UsageDocument, measure: usage_table.Measure, translator: Translator
+        self, report: UsageDocument, measure: usage_table.Measure, translator: templating.Translator
     ) -> None:
         self._measure = measure
         self._translator = translator
         self._models = _rank_models(report, measure)
         self.legend = tuple(self._make_legend())
 
-    def make_bar(self, row: usage_table.TableRow, slot: int = 0) -> Bar:
+    def make_bar(self, row: usage_table.TableRow, slot: int = 0) -> charts.Bar:
         figures = row.figures
         slices = tuple(sorted(self._iter_slices(row), key=lambda each: each.series))
         is_open = self._measure == "cost" and figures.unpriced_messages > 0
@@ -184,7 +181,7 @@ class _Kinds:
             if len(row.label) <= _MAX_NAME_WIDTH
             else f"{row.label[: _MAX_NAME_WIDTH - 1]}…"
         )
-        return Bar(
+        return charts.Bar(
             label=label,
             title="\n".join(self._describe(row, shown)),
             shown=shown,
@@ -195,28 +192,30 @@ class _Kinds:
 
     def _make_legend(self) -> Iterator[ChartEntry]:
         if self._models:
-            shown = list(self._models)[: SERIES - 1]
+            shown = list(self._models)[: charts.SERIES - 1]
             yield from (ChartEntry(at, name or "—") for at, name in enumerate(shown))
             if len(self._models) > len(shown):
-                yield ChartEntry(SERIES - 1, self._translator("usage.other_models"))
+                yield ChartEntry(charts.SERIES - 1, self._translator("usage.other_models"))
         elif self._measure == "tokens":
             for at, name in enumerate(_CLASSES):
                 yield ChartEntry(at, self._translator(f"usage.{name}"))
 
-    def _iter_slices(self, row: usage_table.TableRow) -> Iterator[Slice]:
+    def _iter_slices(self, row: usage_table.TableRow) -> Iterator[charts.Slice]:
         figures = row.figures
         if isinstance(figures.models, tuple):
             for each in figures.models:
                 value = usage_table.measure_figures(each, self._measure)
                 if value is not None:
-                    yield Slice(min(self._models.index(each.model), SERIES - 1), value)
+                    yield charts.Slice(
+                        min(self._models.index(each.model), charts.SERIES - 1), value
+                    )
         elif self._measure == "tokens":
             writes = figures.cache_write_5m_tokens + figures.cache_write_1h_tokens
             classes = (figures.output_tokens, figures.input_tokens, writes)
             for at, tokens in enumerate((*classes, figures.cache_read_tokens)):
-                yield Slice(at, tokens)
+                yield charts.Slice(at, tokens)
         elif figures.cost_usd is not None:
-            yield Slice(0, figures.cost_usd)
+            yield charts.Slice(0, figures.cost_usd)
 
     def _show(self, figures: Figures) -> str:
         if self._measure == "tokens":
@@ -285,17 +284,17 @@ class UsagePage(Struct, frozen=True, kw_only=True):
 
 
 def render_usage_page(
-    services: Services, wanted: usage_table.UsagePageParameters, translator: Translator
-) -> PageContent:
+    services: Services, wanted: usage_table.UsagePageParameters, translator: templating.Translator
+) -> templating.PageContent:
     """Render a report."""
     report, error, chart = None, None, None
     rows: tuple[usage_table.TableRow, ...] = ()
     try:
-        report = report_usage(services, _make_parameters(wanted))
+        report = history_endpoints.report_usage(services, _make_parameters(wanted))
         rows = usage_table.make_rows(report, wanted, load_zone(wanted.timezone or None), translator)
         chart = make_chart(report, rows, wanted.measure, translator) if rows else None
     except UsageError as failure:
-        error = describe_failure(failure)[1]
+        error = http_messages.describe_failure(failure)[1]
     choices = services.workspace.choices
     # A single row can only be split by groups that are explained line by line.
     tabs = TABS if wanted.only is None else usage_table.EXPLAINED
@@ -315,23 +314,24 @@ def render_usage_page(
         current=find_running(services),
         error=error,
     )
-    return PageContent("usage.html", page, title="usage.title", section="usage")
+    return templating.PageContent("usage.html", page, title="usage.title", section="usage")
 
 
 def find_running(services: Services) -> RunningBlock | None:
     """Return the current block, whatever the report is about."""
-    report = report_usage(
-        services, UsageParameters(group=Group.BLOCK, order=ReportOrder.DESC, limit=1)
+    report = history_endpoints.report_usage(
+        services,
+        history_endpoints.UsageParameters(group=Group.BLOCK, order=ReportOrder.DESC, limit=1),
     )
     if not isinstance(report.current_block, CurrentBlock) or not report.rows:
         return None
     return RunningBlock(report.current_block, report.rows[0])
 
 
-def _make_parameters(wanted: usage_table.UsagePageParameters) -> UsageParameters:
+def _make_parameters(wanted: usage_table.UsagePageParameters) -> history_endpoints.UsageParameters:
     orders = {order.value for order in ReportOrder}
     order = ReportOrder(wanted.order) if wanted.order in orders else None
-    return UsageParameters(
+    return history_endpoints.UsageParameters(
         group=wanted.group,
         since=wanted.since or None,
         until=wanted.until or None,
