@@ -29,7 +29,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     CONFIG_VARIABLE: "The Claude directory, or a comma-separated list of them.",
     CONFIG_FILE_VARIABLE: "Path of the config file.",
     DATA_VARIABLE: "Directory for Recollect's own files, such as the index.",
-    ARCHIVE_VARIABLE: "Directory of the archive, if it is not with the other files.",
+    ARCHIVE_VARIABLE: "Directory of the archive; the default is in the data directory.",
     IDENTITY_VARIABLE: "File with the age identity of an encrypted archive.",
     PASSPHRASE_VARIABLE: "Passphrase of an encrypted archive or bundle.",
     PRICES_VARIABLE: "Your own price file; same as --prices.",
@@ -39,7 +39,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "NO_COLOR": "If set, disables colours.",
     "FORCE_COLOR, CLICOLOR_FORCE": "If set and not 0, forces colours, even in pipes.",
     "CLICOLOR": "If 0, disables colours.",
-    "COLUMNS": "Width of the output; tables have no limit in a pipe.",
+    "COLUMNS": "Width of the output; by default, tables in a pipe are not cut.",
     "PAGER, LESS": "Pager for long output, and options for less.",
 }
 

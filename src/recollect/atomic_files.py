@@ -1,4 +1,4 @@
-"""Files that are complete or not there: written beside their place, then named in one step.
+"""Atomic file writes: files are written to a temporary name, then renamed.
 
 Files and directories are readable only by their owner, unless the caller says otherwise. Failures
 are OSErrors: callers know what the file was for, and say what to do.
@@ -25,12 +25,12 @@ def open_atomic(
     mode: int | None = None,
     mtime_ns: int | None = None,
 ) -> Iterator[BinaryIO]:
-    """Open a file that gets its name when the block ends, and vanishes if the block fails.
+    """Open a file that is renamed into place when the block ends, and deleted if the block fails.
 
     Raise FileExistsError if the name is taken by then and must not be overwritten. The temporary
     directory, that of the target by default, must be on the same file system.
     """
-    # Named before it is made, so that an interrupt at any moment finds what to remove.
+    # Named before it is created, so that it can be removed after an interrupt at any moment.
     name = f".{target.name[:_MAX_NAME]}.{os.urandom(_RANDOM_BYTES).hex()}"
     temporary = (temporary_directory or target.parent) / name
     try:

@@ -4,14 +4,14 @@ Bad *data* never raises: it is a value (`Unknown`, `Damaged`) that is counted an
 exception is a request that cannot be fulfilled, and its message says what to do about it.
 
     RecollectError              1   base class; raised itself only for a bug
-    ├── OutputFailure           1   a file that was asked for cannot be written
+    ├── OutputFailure           1   a requested file cannot be written
     ├── UsageError              2   the request is invalid
     ├── NothingFound            3   no such directory, session or other object
     │   └── AmbiguousSession    3   several sessions match
     ├── UnreadableInput         4   a file is damaged or cannot be read
     ├── IndexFailure            5   the index cannot be used
     ├── ArchiveFailure          6   the archive cannot be used or written
-    └── ClientFailure           7   Claude Code refused a request, did not answer, or exited
+    └── ClientFailure           7   Claude Code rejected a request, did not respond, or exited
 
 If a file cannot be written, the exit code is 1 for one that the user named, 5 for the index and 6
 for the archive. It is 1 for a declined confirmation, 0 for success and 130 for an interrupt.
@@ -99,7 +99,7 @@ class ArchiveFailure(RecollectError):
 
 
 class ClientFailure(RecollectError):
-    """Claude Code refused a request, did not answer in time, or exited."""
+    """Claude Code rejected a request, did not respond in time, or exited."""
 
     exit_code = 7
 

@@ -9,7 +9,7 @@ from typing import AnyStr, Generic, cast
 
 
 class _LazyPattern(Generic[AnyStr]):
-    """Has the methods of a compiled pattern, each after it was asked for once."""
+    """A proxy for a compiled pattern, compiled when a method is first used."""
 
     def __init__(self, pattern: AnyStr, flags: int) -> None:
         self._pattern: AnyStr = pattern

@@ -238,7 +238,7 @@ def _find_next(
     by_path: dict[str, SessionListing],
     links: dict[str, tuple[str, Relation]],
 ) -> ThreadPart | None:
-    """Return the earliest session that goes on where one ends."""
+    """Return the earliest session that continues one."""
     found = [
         ThreadPart(by_path[path], relation)
         for path, (parent, relation) in links.items()

@@ -1,8 +1,8 @@
 """Numbers, sizes, money, durations and times as text, the same on every surface.
 
 Terminal, pages and status line all format with this module. Units are translated; sentences around
-a figure are not its business, and neither is what to show for a missing one, except that a time
-that does not exist is an empty string. Imports nothing of Recollect, so that any layer may use it.
+a figure, and what to show for a missing one, are up to the caller, except that a time that does not
+exist is an empty string. Imports nothing of Recollect, so that any layer may use it.
 """
 
 from datetime import UTC, datetime, timedelta, tzinfo

@@ -94,7 +94,7 @@ def test_nothing_is_overwritten(bundle: Path, tmp_path: Path) -> None:
     there = tmp_path / "there"
     (there / PROJECT).mkdir(parents=True)
     (there / TRANSCRIPT).write_bytes(b"mine")
-    with pytest.raises(UsageError, match="these files exist with other content"):
+    with pytest.raises(UsageError, match="these files already exist with different content"):
         unpack(bundle, there)
     assert list(read_facts(there)) == [TRANSCRIPT]
 

@@ -251,7 +251,7 @@ def test_deleted_sessions_are_listed_shown_and_found(run_recollect: RunRecollect
     refused = run_at(run_recollect, 80, "resume", gone.stem)
     assert (refused.code, "only your prompts are left" in refused.stderr) == (3, True)
     refused = run_at(run_recollect, 80, "bundle", gone.stem, "-o", "x.recollect")
-    assert (refused.code, "is not a session, only what is left of one" in refused.stderr) == (
+    assert (refused.code, "is a partial session, which cannot be bundled" in refused.stderr) == (
         2,
         True,
     )

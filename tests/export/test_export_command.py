@@ -115,7 +115,7 @@ def test_several_files_need_a_directory(
     """A target that is named like a file is refused, unless it is a directory."""
     target = place / "all.html"
     answer = run_recollect("export", *arguments, "-o", str(target))
-    error = f"recollect: {expected}, and {target} is named like a file.\n"
+    error = f"recollect: {expected}, but {target} looks like a file name.\n"
     assert (answer.code, answer.stderr, target.exists()) == (2, error, False)
     target.mkdir()
     assert run_recollect("export", *arguments, "-o", str(target)).code == 0

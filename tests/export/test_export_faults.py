@@ -90,7 +90,7 @@ def test_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
         (["nosuch", "-o", "x.html"], 3, "No session matches 'nosuch'"),
         (["harbour", "-o", "x.jsonl"], 2, "--no-redact"),
         (["harbour", "--turn", "99", "-o", "x.md"], 3, "No such turn"),
-        (["harbour", "json flag", "--format", "html"], 2, "Use -o to say where to write."),
+        (["harbour", "json flag", "--format", "html"], 2, "Use -o to specify where to write."),
         (["-o", "x.html"], 2, "Specify a SESSION"),
         (["harbour", "--watch", "--format", "text"], 2, "--watch keeps one file up to date"),
         (["harbour", "--review", "-o", "x.md"], 2, "needs a terminal"),

@@ -236,7 +236,7 @@ def test_only_open_requests_are_answered_and_only_by_fitting_answers(tmp_path: P
         with pytest.raises(UsageError, match="Answers does not answer a ToolRequest"):
             await conversation.answer(asked.request.id, Answers({}))
         everything = Suggestion(kind="addRules", text="", destination="", raw=Raw(b"{}"))
-        with pytest.raises(UsageError, match="Only a permission that the client suggests"):
+        with pytest.raises(UsageError, match="Only a permission suggested by the client"):
             await conversation.answer(asked.request.id, Allow(remember=everything))
         assert [each.id for each in conversation.pending] == [asked.request.id]
 
@@ -421,7 +421,8 @@ def test_settings_are_changed_and_survive_the_client(tmp_path: Path) -> None:
         await conversation.set_permission_mode("plan")
         await conversation.set_effort("high")
         await wait_for(conversation, SettingsChanged, model="claude-other-2", effort="high")
-        with pytest.raises(ClientFailure, match="claude refused set_permission_mode: invalid_mode"):
+        rejected = "claude rejected set_permission_mode: invalid_mode"
+        with pytest.raises(ClientFailure, match=rejected):
             await conversation.set_permission_mode("nonsense")
         with pytest.raises(UsageError, match="has to be allowed"):
             await conversation.set_permission_mode("bypassPermissions")
@@ -527,7 +528,7 @@ def test_control_requests_time_out(tmp_path: Path) -> None:
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "deaf")
         with pytest.raises(
-            ClientFailure, match=r"claude did not answer get_context_usage within 0\.2 s"
+            ClientFailure, match=r"claude did not respond to get_context_usage within 0\.2 s"
         ):
             await conversation.context_usage()
 

@@ -82,8 +82,8 @@ def test_texts_become_values() -> None:
         ({0: "x", 1: "inf"}, {}, "depth must be a number"),
         ({0: "x", 2: "1.5"}, {}, "berths must be a whole number"),
         ({0: "x", 7: "{"}, {}, "more is not JSON"),
-        ({0: "x"}, {4: [2]}, "side has no such choice"),
-        ({0: "x"}, {6: [-1]}, "lights has no such choice"),
+        ({0: "x"}, {4: [2]}, "Not a valid choice for side"),
+        ({0: "x"}, {6: [-1]}, "Not a valid choice for lights"),
     ],
 )
 def test_what_is_not_a_value_is_refused(

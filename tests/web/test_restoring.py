@@ -95,11 +95,11 @@ def read_note(talker: Talker, path: Path) -> str:
 @pytest.mark.parametrize(
     ("content", "note"),
     [
-        ("hello\neverybody\n", "The file on disk equals v2"),
-        ("hello\r\neverybody\r\n", "The file on disk equals v2"),
-        ("hello\nworld\n", "The file on disk equals the earlier v1"),
-        ("hello\nnobody\n", "The file on disk equals no version; the newest is v2"),
-        ("\0", "The file on disk equals no version; the newest is v2"),
+        ("hello\neverybody\n", "The file on disk matches v2"),
+        ("hello\r\neverybody\r\n", "The file on disk matches v2"),
+        ("hello\nworld\n", "The file on disk matches the earlier v1"),
+        ("hello\nnobody\n", "The file on disk matches no version; the newest is v2"),
+        ("\0", "The file on disk matches no version; the newest is v2"),
         (None, "The file is no longer on disk"),
     ],
 )

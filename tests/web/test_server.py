@@ -33,7 +33,7 @@ def test_other_machines_are_kept_out(host: str) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
 def test_everywhere_is_no_name(host: str) -> None:
     """Even then one address has to be named, because the Host is compared with it."""
-    with pytest.raises(UsageError, match="Name the one address"):
+    with pytest.raises(UsageError, match="Specify the address"):
         check_host(host, allow_remote=True)
 
 

@@ -42,7 +42,7 @@ def test_a_damaged_file_is_never_replaced(tmp_path: Path) -> None:
     path = tmp_path / MARKS_NAME
     path.write_bytes(b'{"sessions": {"a":')
     assert load_marks(tmp_path) == {}
-    with pytest.raises(IndexFailure, match="Move it away"):
+    with pytest.raises(IndexFailure, match="Move or delete it"):
         change_mark(tmp_path, "b", starred=True)
     assert path.read_bytes() == b'{"sessions": {"a":'
 

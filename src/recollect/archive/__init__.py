@@ -1,8 +1,8 @@
 """Copies of sessions that stay when Claude Code deletes the originals.
 
-Knows files and bytes: copies them, checks them and gives them back unchanged. Refuses to know what
-a record means, and never writes below a Claude directory unless a restore names that directory.
-The format is described in docs/archive.md, so that a copy can be read without this program.
+Works on files and bytes only: copies, verifies and restores them unchanged. It does not interpret
+records, and never writes below a Claude directory unless a restore names that directory. The format
+is described in docs/archive.md, so that a copy can be read without this program.
 """
 
 import os

@@ -92,7 +92,7 @@ class Stored(NamedTuple):
         return {version.key: version for version in self.iter_versions()}
 
     def find_repeated(self) -> set[ManifestName]:
-        """Return the manifests that list what another one lists: a rewrite was interrupted."""
+        """Return the manifests that repeat another one, because a rewrite was interrupted."""
         listed = {
             (name.taken, *((each.key, each.sha256, each.mtime_ns) for each in versions)): name
             for name, versions in self.manifests.items()
@@ -142,7 +142,7 @@ class Archive:
 
     @property
     def settings(self) -> ArchiveSettings | None:
-        """What the user has agreed to; None if there is no archive."""
+        """The settings, including the user's consent; None if there is no archive."""
         path = self.directory / SETTINGS_NAME
         if not path.exists():
             return None

@@ -1,8 +1,8 @@
 """Claude directories as if nothing had been deleted: files that are gone are read from the archive.
 
-Mounted at a Claude directory, it passes every question on to the disk and adds what only the
-archive has, under the names that the files had. So lists, searches and figures are the same before
-and after Claude Code deletes a session. What is on disk always wins.
+Mounted at a Claude directory, it reads from the disk and adds the files that only the archive has,
+under their original names. So lists, searches and figures are the same before and after Claude Code
+deletes a session. Files on disk always take precedence.
 """
 
 import io
@@ -21,9 +21,9 @@ _MISSING = (FileNotFoundError, NotADirectoryError)
 
 
 def mount_archive(archive: Archive, roots: Iterable[Path]) -> None:
-    """Let the archive hold what is missing in Claude directories, in this process.
+    """Read files missing from Claude directories from the archive, in this process.
 
-    An archive that does not exist yet may be made while the process runs.
+    The archive may be created while the process runs.
     """
     for root in roots:
         for point in {str(root.absolute()), os.path.realpath(root)} - set(source.list_mounts()):
@@ -40,7 +40,7 @@ class ArchiveSource(source.DirectorySource):
         self._listing = _Listing(None, {}, {})
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        """What another process needs; it reads the list itself, and cannot ask for keys."""
+        """Pickle what another process needs; it reads the list itself, and cannot ask for keys."""
         identities = self._archive.find_identities()
         return _open_source, (str(self._archive.directory), identities, self._point, self._root)
 
@@ -69,7 +69,7 @@ class ArchiveSource(source.DirectorySource):
             return found.status
 
     def list_directory(self, name: str) -> list[source.Entry]:
-        """Return what is on disk, and what is archived besides."""
+        """Return the entries on disk, and those that are only in the archive."""
         archived = self._find_listing().children.get(name, ())
         try:
             entries = source.DIRECTORY.list_directory(name)
@@ -81,7 +81,7 @@ class ArchiveSource(source.DirectorySource):
         return [*entries, *(each for each in archived if each.name not in present)]
 
     def _find_listing(self) -> "_Listing":
-        """Return what is archived now: a server lives longer than a state of the archive."""
+        """Return the current state of the archive, which may change while a server runs."""
         stamp = self._archive.find_stamp()
         if stamp is None:
             return _Listing(None, {}, {})
@@ -91,7 +91,7 @@ class ArchiveSource(source.DirectorySource):
 
     def _read_listing(self, stamp: int) -> "_Listing":
         archive = self._archive.reopen()
-        # Another manifest may get the same time: then it is read again.
+        # Another manifest may get the same mtime: then it is read again.
         reliable = None if source.is_racy(stamp) else stamp
         try:
             known = list(archive.load_known().values())
@@ -223,7 +223,7 @@ class _ArchivedFile(io.RawIOBase):
 
 
 def _drop_moved(known: Sequence[KnownFile], point: str) -> list[KnownFile]:
-    """Leave out files in the directory of a project that their session has moved out of."""
+    """Leave out files in the directory of a project that their session has left."""
     homes = {
         each.version.session: each.version.path.split("/")[1]
         for each in known

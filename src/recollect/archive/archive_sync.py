@@ -3,8 +3,8 @@
 Only what was appended is stored: the content of a file is that of its last version as far as both
 are the same, and new pieces after that. What a session has written since the last sync is packed
 into objects together, which compresses better than file by file and keeps sessions apart, so that
-one can be forgotten without touching another. A file that shrank or was deleted takes nothing away
-from the archive.
+one can be forgotten without touching another. Nothing is removed from the archive when a file
+shrinks or is deleted.
 
 A manifest is written after every `BATCH` of bytes, so that a first sync that is interrupted
 continues there.
@@ -97,7 +97,7 @@ def sync_archive(
 
 
 def count_changed(archive: Archive, roots: Iterable[Path]) -> int:
-    """Return how many files a sync would look at, without the right to write."""
+    """Return how many files a sync would copy; needs no write access."""
     settings = archive.settings
     if settings is None:
         return 0
@@ -183,7 +183,7 @@ class _Run:
         return _read_session(file)
 
     def _copy(self, changed: _Changed) -> None:
-        """Store one file, or note why that is impossible."""
+        """Store one file, or record why that failed."""
         file = changed.file
         known = self._known.get((changed.root, file.path))
         try:

@@ -1,5 +1,5 @@
-"""The questions and tasks that surfaces have for the archive, answered with documents: list, find,
-sync, restore, verify, and write everything to one tar file, which every system can unpack.
+"""The archive operations of all front ends, returning documents: list, find, sync, restore, verify,
+and export to a tar file, which every system can unpack.
 
 The tar is written entry by entry while the archive is read, so its size does not matter.
 """
@@ -55,7 +55,7 @@ class ArchivedSession(Struct, frozen=True, kw_only=True):
     def is_gone(self) -> bool:
         """Whether its transcript is no longer in the Claude directory."""
         places = [locate(file) for file in self.files if file.kind is manifests.FileKind.TRANSCRIPT]
-        # Where the archive is mounted, it answers for files that are gone.
+        # Where the archive is mounted, deleted files appear to exist.
         return not any(is_present(each) and not is_only_archived(each) for each in places)
 
 
@@ -75,7 +75,7 @@ def list_sessions(stored: Stored) -> list[ArchivedSession]:
 
 
 def find_session(sessions: Iterable[ArchivedSession], ref: str) -> ArchivedSession:
-    """Return the session with this id, or whose id starts so; a place in it names it as well."""
+    """Return the session with this id or id prefix; `ref` may also be a place in the session."""
     listed = list(sessions)
     names = [place.session for place in read_place(ref) if place.session]
     matches = [each for each in listed if each.id in names]
@@ -99,7 +99,7 @@ def count_stored(session: ArchivedSession, sizes: Mapping[str, int]) -> int:
 def restore_files(
     archive: Archive, files: Sequence[manifests.FileVersion], base: Path, *, keep_times: bool = True
 ) -> list[archived_files.Target]:
-    """Write archived files below `base`; raise UsageError if others are in the way."""
+    """Write archived files below `base`; raise UsageError if different files exist there."""
     targets = [
         archived_files.find_target(
             base,
@@ -127,7 +127,7 @@ Watch = Callable[[int, int], None]
 
 
 def set_enabled(archive: Archive, *, enabled: bool) -> None:
-    """Record the user's consent, or its end; what is archived stays."""
+    """Record or withdraw the user's consent; archived sessions stay."""
     settings = archive.settings or ArchiveSettings(created=_show(datetime.now(UTC)))
     archive.save_settings(structs.replace(settings, is_enabled=enabled))
 
@@ -256,7 +256,7 @@ def choose_files(
 
 
 def list_written(targets: Iterable[archived_files.Target]) -> list[archive_reports.WrittenFile]:
-    """Describe what became of each file."""
+    """Describe what was done with each file."""
     return [
         archive_reports.WrittenFile(
             mask_path(manifests.encode_path(each.parts)), each.outcome.value
@@ -268,8 +268,8 @@ def list_written(targets: Iterable[archived_files.Target]) -> list[archive_repor
 def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> archive_reports.ArchiveRemoval:
     """Remove a session for good, and do not archive it again.
 
-    One that was removed before is removed again: what nothing needs may have been left if that was
-    interrupted.
+    A session that was already forgotten is processed again: an interrupted removal may have left
+    unused objects.
     """
     settings = archive.require_settings()
     sessions = list_sessions(archive.load())
@@ -282,7 +282,7 @@ def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> archive_repo
 
 
 def _find_removed(forgotten: Sequence[str], archived: Sequence[str], ref: str) -> str | None:
-    """Return the forgotten session that is meant, unless one that is archived is."""
+    """Return the forgotten session that `ref` means, unless it means an archived one."""
     if ref in forgotten and ref not in archived:
         return ref
     matches = [each for each in forgotten if ref and each.startswith(ref)]
@@ -291,14 +291,14 @@ def _find_removed(forgotten: Sequence[str], archived: Sequence[str], ref: str) -
 
 
 def allow_again(archive: Archive, session_id: str) -> None:
-    """Archive a forgotten session again from the next sync on."""
+    """Allow a forgotten session to be archived again by the next sync."""
     archive.require_settings()
     with archive.lock():
         settings = archive.require_settings()
         if session_id not in settings.forgotten:
             raise NothingFound(f"{session_id!r} is not the full id of a forgotten session.")
         kept = tuple(each for each in settings.forgotten if each != session_id)
-        # To which of them a plan belonged is not known any more.
+        # It is no longer known which of them a plan belonged to.
         archive.save_settings(structs.replace(settings, forgotten=kept, forgotten_plans=()))
 
 

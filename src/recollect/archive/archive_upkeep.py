@@ -1,5 +1,5 @@
-"""Looking after an archive: check it, remove what is no longer wanted, and encrypt all of it for
-other recipients than before, or not any more.
+"""Archive maintenance: verify it, remove sessions, and encrypt or decrypt it, or change its
+recipients.
 
 A removal writes the shortened manifests first and deletes objects last: interrupted anywhere, it
 leaves an archive that is whole, and running it again finishes it.
@@ -25,7 +25,7 @@ Watch = Callable[[int, int], None]
 
 
 class Damage(Struct, frozen=True):
-    """An object or manifest that is not what it should be."""
+    """A damaged object or manifest."""
 
     name: str
     """The name of the object, or of the manifest's file."""
@@ -179,7 +179,7 @@ def _replace_manifests(
             if versions:
                 archive.add_manifest(versions, name.taken)
             archive.remove_manifest(name)
-    # It names files that are being removed, whatever comes next.
+    # It still names the removed files.
     archive.drop_cache()
 
 
@@ -242,7 +242,7 @@ def reencrypt_archive(archive: Archive, recipients: Sequence[str], watch: Watch)
             changed.add_manifest([_rename(each, names) for each in versions], manifest.taken)
             for manifest, versions in kept.items()
         }
-        # Without encryption, what is written again may have the name that it had.
+        # Without encryption, a rewritten object may get the same name.
         for manifest in stored.manifests.keys() - written:
             changed.remove_manifest(manifest)
         _remove_others(changed, names.values())

@@ -49,7 +49,7 @@ class ClaudeFile(NamedTuple):
     path: str
     """Its path in a manifest."""
     session: str | None
-    """None if the path of the file does not say."""
+    """None if the path does not reveal it."""
     kind: FileKind
     stamp: Stamp
 
@@ -110,9 +110,9 @@ def _take(files: ClaudeFiles, parts: Parts, entry: Entry) -> None:
 
 
 def describe_place(parts: Parts) -> tuple[str | None, FileKind] | None:
-    """Return the session and the kind of a file by its place; None if it is not archived.
+    """Return the session and the kind of a file from its path; None if it is not archived.
 
-    The session of a plan, of a flat subagent and of the typed prompts is not in their place.
+    The paths of plans, flat subagents and typed prompts do not contain a session.
     """
     match parts:
         case ("projects", _, *below) if below:
@@ -162,7 +162,7 @@ _PERMISSIONS: Final = 0o777
 
 
 class RestorableFile(Protocol):
-    """What has to be known of a file to write it."""
+    """What is needed to write a file."""
 
     @property
     def path(self) -> str:
@@ -188,7 +188,7 @@ class Outcome(StrEnum):
     PRESENT = "present"
     """The same bytes are there already."""
     CONFLICT = "conflict"
-    """Another file has its name, which is left alone."""
+    """A different file has that name; it is left unchanged."""
 
 
 class Target(NamedTuple):
@@ -203,7 +203,7 @@ def parse_archived(path: str) -> tuple[str, ...]:
     """Return the names of a path in our own manifest: odd ones are restored as they were."""
     parts = decode_path(path)
     if any(part in _NOT_NAMES or not _SEPARATORS.isdisjoint(part) for part in parts):
-        raise UnreadableInput(f"{path!r} leads out of the target directory.")
+        raise UnreadableInput(f"{path!r} points outside the target directory.")
     return parts
 
 
@@ -244,12 +244,12 @@ def find_target(base: Path, parts: Sequence[str], content: Iterable[bytes]) -> T
 
 
 def refuse_conflicts(targets: Iterable[Target]) -> None:
-    """Raise UsageError if other files are in the way, before anything is written."""
+    """Raise UsageError if different files already exist, before anything is written."""
     if taken := [str(each.path) for each in targets if each.outcome is Outcome.CONFLICT]:
         names = "\n  ".join(taken)
         raise UsageError(
-            f"Nothing was written, because these files exist with other content:\n  {names}\n"
-            "Move them away, or choose another directory with --to."
+            f"Nothing was written: these files already exist with different content:\n  {names}\n"
+            "Move them, or choose another directory with --to."
         )
 
 

@@ -69,7 +69,7 @@ def describe_session(transcript: Transcript) -> bundles.BundledSession:
     if transcript.root is None or transcript.kind is not TranscriptKind.SESSION:
         raise UsageError(f"{transcript.file} is not a session in a Claude directory.")
     if deleted_sessions.is_partial(transcript.file):
-        raise UsageError(f"{transcript.file} is not a session, only what is left of one.")
+        raise UsageError(f"{transcript.file} is a partial session, which cannot be bundled.")
     return bundles.BundledSession(
         id=transcript.name, project=transcript.project, cwd=find_cwd(transcript.path)
     )
@@ -138,7 +138,7 @@ def import_bundle(
     keep_times: bool,
     identity: Path | None = None,
 ) -> ImportReport:
-    """Check a bundle, then write its files below `base`, in the projects that `mapping` says."""
+    """Check a bundle, then write its files below `base`, in the projects given by `mapping`."""
     with bundles.open_unlocked(path, identity) as opened:
         bundle = _read(opened)
         projects = map_projects(bundle.manifest.sessions, mapping)
@@ -183,7 +183,7 @@ def map_projects(
 
 
 def _move(cwd: str, old: str, new: str) -> str | None:
-    """Return where a directory is after the move of one that it is, or is in."""
+    """Return where a directory is after it, or a directory above it, was moved."""
     old = old.rstrip("/\\")
     if cwd == old or cwd.startswith((f"{old}/", f"{old}\\")):
         return new.rstrip("/\\") + cwd[len(old) :]
@@ -196,7 +196,7 @@ def _check(
     file: bundles.BundledFile,
     content: Iterator[bytes],
 ) -> archived_files.Target:
-    """Find out where a file goes; reads all of its content, which compares its hash."""
+    """Plan where a file goes; reads its whole content, which verifies its hash."""
     tree, *rest = archived_files.parse_foreign(file.path)
     if tree == "projects":
         project = projects[file.session, file.path.split("/")[1]]

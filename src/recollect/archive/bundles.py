@@ -11,7 +11,7 @@ manifest, which is a line of JSON, and then the content of all files, one after 
 
 The sender of a bundle may be hostile. Nothing is trusted: sizes are limited before memory or disk
 is used, names must be those of files that Claude Code writes, and every file is compared with its
-SHA-256. Nothing is unpacked by a library that does whatever an archive says.
+SHA-256. No library that trusts the paths in an archive is used for unpacking.
 """
 
 import io
@@ -57,7 +57,7 @@ UNLOCKED: Final = FileLock()
 
 
 def write_locked(target: Path, content: Iterable[bytes], lock: FileLock = UNLOCKED) -> None:
-    """Write a new file for its owner only, encrypted as `lock` says."""
+    """Write a new file that only its owner can read, encrypted according to `lock`."""
 
     def write(file: IO[bytes]) -> None:
         if lock.passphrase is not None:
@@ -74,8 +74,8 @@ def write_locked(target: Path, content: Iterable[bytes], lock: FileLock = UNLOCK
 def open_unlocked(path: Path, identity: Path | None = None) -> Iterator[ReadableFile]:
     """Open a file that may be encrypted; raise KeyMissing without the key for it.
 
-    What is encrypted is decrypted into a file without a name, which nobody else can open and which
-    is gone in the end: nothing may be believed before all of it has been checked.
+    An encrypted file is decrypted into an unnamed temporary file that nobody else can open: nothing
+    is trusted before all of it has been checked.
     """
     with open_file(path, resolve=True) as file:
         head = file.read(_HEAD)
@@ -198,7 +198,7 @@ class BundleManifest(msgspec.Struct, frozen=True, kw_only=True):
     created: str
     sessions: tuple[BundledSession, ...]
     redaction: RedactionReport | None = None
-    """None if nobody has searched for secrets."""
+    """None if the sessions were not searched for secrets."""
     files: tuple[BundledFile, ...]
 
 
@@ -239,7 +239,7 @@ def open_bundle(file: ReadableFile, size: int) -> OpenBundle:
 
 
 def check_manifest(manifest: BundleManifest, size: int) -> None:
-    """Raise UnreadableInput unless everything in a manifest is as it should be."""
+    """Raise UnreadableInput unless everything in a manifest is valid."""
     if manifest.format != FORMAT:
         raise UnreadableInput(f"The bundle has the unknown format {manifest.format!r}.")
     if not manifest.files or len(manifest.files) > MAX_FILES:
@@ -285,11 +285,11 @@ def _check_file(file: BundledFile, projects: dict[str, str]) -> None:
     if not is_sane or _SHA256.fullmatch(file.sha256) is None:
         raise UnreadableInput(f"The entry of {file.path!r} in the bundle is invalid.")
     if mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH):
-        raise UnreadableInput(f"{file.path!r} in the bundle claims to be a program.")
+        raise UnreadableInput(f"{file.path!r} in the bundle is marked as executable.")
 
 
 def _check_names(files: Sequence[BundledFile]) -> None:
-    """Refuse names that are the same on some disk, and files that are directories of others."""
+    """Refuse names that collide on some file system, and files that are also directories."""
     names = [
         tuple(part.casefold() for part in archived_files.parse_foreign(file.path)) for file in files
     ]

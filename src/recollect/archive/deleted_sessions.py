@@ -1,12 +1,12 @@
 """Sessions that Claude Code has deleted: copies in the archive, and partial sessions, which are
-transcripts made of what is left of the others.
+transcripts reconstructed from leftovers.
 
 Partial sessions are in Recollect's data directory, laid out like a Claude directory, and are read
 like all others. So lists, searches and pages need to know one thing only: that a session is
 partial. Their paths differ from those that the transcripts had, because what the index remembers of
 these, such as their tokens, must stay. They have no replies and no usage.
 
-Every command asks whether they are up to date, so this module only compares what directories say;
+Every command checks whether they are up to date, so this module only compares directory listings;
 `partial_transcripts` does the work.
 """
 
@@ -32,7 +32,7 @@ _MARK: Final = f"{os.sep}{DIRECTORY}{os.sep}"
 
 
 def is_partial(path: str) -> bool:
-    """Whether a transcript was made of leftovers."""
+    """Whether a transcript was reconstructed from leftovers."""
     return _MARK in path
 
 
@@ -51,7 +51,7 @@ def include_deleted(
     own_directory: Path,
     unlock: Callable[[], None] | None = None,
 ) -> DeletedSessions:
-    """Let deleted sessions of Claude directories be found, from the archive or in part.
+    """Make deleted sessions available, from the archive or as partial sessions.
 
     The archive is in `own_directory`, unless the environment names another one.
     """
@@ -75,7 +75,7 @@ def use_archive(
     is_there = has_archive(directory)
     if is_there and unlock is not None:
         unlock()
-    # Only those who have an archive load what reads it.
+    # Imported only if there is an archive.
     if is_server or is_there:
         from recollect.archive.archive import Archive
         from recollect.archive.archive_source import mount_archive
@@ -105,7 +105,7 @@ def add_partial_sessions(
     try:
         return (*roots, *(each for each in found if each))
     except OSError:
-        # Whatever keeps our own files from being written is reported by those who need the index.
+        # If our own files cannot be written, commands that need the index report it.
         return tuple(roots)
 
 
@@ -145,7 +145,7 @@ def update_partial_sessions(
 
 
 def _make_state(root: Path, stamps: dict[str, Stamp | None], forgotten: Iterable[str]) -> bytes:
-    """Return what has to be the same for the partial sessions to be up to date."""
+    """Return a stamp that changes when the partial sessions are out of date."""
     try:
         projects = list_directory(root / PROJECTS_DIRECTORY)
     except OSError:

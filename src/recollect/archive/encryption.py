@@ -37,7 +37,7 @@ _NO_IDENTITY: Final = (
 
 
 class KeyMissing(ArchiveFailure):
-    """Something is encrypted, and no key that was given opens it."""
+    """Something is encrypted, and none of the keys can decrypt it."""
 
 
 class Cipher:
@@ -79,12 +79,12 @@ PLAIN: Final = Cipher((), ())
 
 
 def is_encrypted(data: bytes) -> bool:
-    """Whether these bytes begin like an age file."""
+    """Whether these bytes start like an age file."""
     return data.startswith(MAGIC)
 
 
 def needs_passphrase(head: bytes) -> bool:
-    """Whether the age file that begins so is opened by a passphrase instead of an identity."""
+    """Whether the age file that starts like this needs a passphrase instead of an identity."""
     return is_encrypted(head) and head[len(MAGIC) :].startswith(_PASSPHRASE_STANZA)
 
 
@@ -151,7 +151,7 @@ def lock_with_passphrase(data: bytes, passphrase: str) -> bytes:
 
 @cache
 def unlock_with_passphrase(data: bytes, passphrase: str) -> bytes:
-    """Return what `lock_with_passphrase` got; raise KeyMissing if the passphrase is another."""
+    """Reverse `lock_with_passphrase`; raise KeyMissing if the passphrase is wrong."""
     age = _load()
     try:
         return bytes(age.passphrase.decrypt(data, passphrase))
@@ -261,10 +261,10 @@ _finder = [KeyFinder()]
 
 
 def set_key_finder(finder: KeyFinder) -> None:
-    """Let all archives of this process ask this one for keys."""
+    """Set the key source for all archives of this process."""
     _finder[0] = finder
 
 
 def get_key_finder() -> KeyFinder:
-    """Return the one that was set last."""
+    """Return the current key source."""
     return _finder[0]

@@ -6,7 +6,7 @@ about a file is complete in itself: that file can be restored even if all other 
 Earlier versions stay listed in earlier manifests, so nothing that was stored once is overwritten.
 
 Compressing, hashing and flushing to disk all release Python's lock, so threads use all cores. Only
-a few objects wait in memory: adding more waits for the oldest.
+a few objects are held in memory: adding more waits for the oldest.
 
 Every object is compared with its name before it is used. The content as a whole has a SHA-256 of
 its own, which a restore compares and `verify --deep` too.
@@ -102,7 +102,7 @@ class ManifestName(NamedTuple):
 
 
 class DamagedManifest(UnreadableInput):
-    """A manifest is not what its name says, or not a manifest."""
+    """A manifest does not match its name, or is not a manifest."""
 
 
 def encode_manifest(taken: str, versions: Iterable[FileVersion]) -> bytes:
@@ -227,7 +227,7 @@ class Packer:
         return pieces
 
     def end_object(self) -> None:
-        """Hand over the present object, if there is anything in it, and begin another."""
+        """Submit the current object, unless it is empty, and start another."""
         slot = self._slot
         if not slot.content:
             return

@@ -74,7 +74,7 @@ def decompress(stored: bytes, limit: int) -> bytes:
             if total > limit:
                 raise UnreadableInput(f"A compressed block is larger than {limit:,} bytes.")
             if not part and decoder.needs_input:
-                raise UnreadableInput("A compressed block is cut short.")
+                raise UnreadableInput("A compressed block is truncated.")
             parts.append(part)
     except (zstd.ZstdError, EOFError) as error:
         raise UnreadableInput(f"A compressed block is damaged: {error}.") from error
@@ -109,14 +109,14 @@ class FrameReader:
                 self._content = rest + self._content
                 return bytes(line)
             if not part or len(line) > limit:
-                raise UnreadableInput(f"The first line is cut short or over {limit:,} bytes.")
+                raise UnreadableInput(f"The first line is truncated or over {limit:,} bytes.")
 
     def iter_bytes(self, count: int) -> Iterator[bytes]:
         """Yield the next `count` bytes; raise UnreadableInput if there are fewer."""
         while count:
             part = self._take(min(_STEP, count))
             if not part:
-                raise UnreadableInput("The file is cut short.")
+                raise UnreadableInput("The file is truncated.")
             count -= len(part)
             yield part
 
@@ -143,7 +143,7 @@ class FrameReader:
 
     def _require_whole_frame(self) -> None:
         if self._is_inside:
-            raise UnreadableInput("The file is cut short.")
+            raise UnreadableInput("The file is truncated.")
 
     def _decode(self, limit: int) -> bytes:
         data, self._rest = self._rest, b""
@@ -234,7 +234,7 @@ class ObjectStore:
         return size
 
     def remove_temporary_files(self) -> None:
-        """Delete what interrupted writes have left; only for the holder of the lock."""
+        """Delete leftovers of interrupted writes; only while holding the lock."""
         for path in self._temporary.glob("*"):
             path.unlink(missing_ok=True)
 
@@ -244,7 +244,7 @@ class ObjectStore:
 
 @contextmanager
 def explain_failures(path: Path) -> Iterator[None]:
-    """Turn an error of the system into a message that says what to do."""
+    """Turn an OSError into a message that says what to do."""
     try:
         yield
     except OSError as error:
@@ -259,7 +259,7 @@ def explain_failures(path: Path) -> Iterator[None]:
 
 
 def sync_directory(directory: Path) -> None:
-    """Flush the entries of a directory, where the system can do that."""
+    """Flush the entries of a directory, if the system supports that."""
     if os.name == "nt":
         return
     with explain_failures(directory):

@@ -1,9 +1,9 @@
-"""What Claude Code leaves of a session whose transcript it has deleted, and the transcript that is
-written from it.
+"""Leftovers of sessions whose transcripts Claude Code has deleted, and the partial transcripts that
+are written from them.
 
 `history.jsonl` has every prompt that was typed, with its time and project, and from 2.0 on the id
 of its session. Beside it there may be to-do lists, tasks, saved versions of files, plans and the
-directory of the session. They are put together by session.
+directory of the session. They are grouped by session.
 
 All of it is untrusted: ids become file names, so one that is not a plain name is left out. Definite
 secrets are masked before anything is written, because a copy must not outlive the key's original.
@@ -71,7 +71,7 @@ class Leftover(NamedTuple):
 
 
 class Leftovers(msgspec.Struct, kw_only=True):
-    """All that is left of one session."""
+    """The leftovers of one session."""
 
     id: str
     project: str | None = None
@@ -92,7 +92,7 @@ class Leftovers(msgspec.Struct, kw_only=True):
 
 
 def find_leftovers(root: Path) -> list[Leftovers]:
-    """Return what is left of each session of a Claude directory that has no transcript."""
+    """Return the leftovers of each session of a Claude directory that has no transcript."""
     transcripts = list_transcripts(root)
     present = {name for names in transcripts.values() for name in names}
     found: dict[str, Leftovers] = {}
@@ -167,7 +167,7 @@ _starts: dict[str, float] = {}
 
 
 def _find_start(path: str) -> float:
-    """Return when a transcript begins, in milliseconds since 1970; 0 if it does not say so."""
+    """Return when a transcript starts, in milliseconds since 1970; 0 if unknown."""
     if path not in _starts:
         try:
             with open_file(path) as file:

@@ -55,8 +55,8 @@ def main() -> None:
 
 
 def _exit(code: int) -> NoReturn:
-    # Python's shutdown looks for garbage in all that is still alive, 10 ms for a warm list; what
-    # is frozen it leaves alone, and the system takes it back anyway.
+    # Python's shutdown collects garbage among all live objects, 10 ms for a warm list; frozen
+    # objects are skipped, and the system frees them anyway.
     gc.freeze()
     sys.exit(code)
 

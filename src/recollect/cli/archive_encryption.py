@@ -75,7 +75,7 @@ def export(
     from recollect.cli.archive_text import iter_export
 
     if bool(sessions) == everything:
-        raise UsageError("Name the sessions to export, or use --all.")
+        raise UsageError("Specify the sessions to export, or use --all.")
     archive = open_existing()
     document = export_sessions(
         archive, sessions, output.absolute(), command_workspace.choose_lock(options)

@@ -1,5 +1,5 @@
-"""What the commands about the archive print for people: results, what a user agrees to before
-anything is archived, and snippets that run `recollect archive sync` by itself.
+"""The text output of the archive commands: results, what a user agrees to before anything is
+archived, and snippets that run `recollect archive sync` automatically.
 
 A timer does not see the variables of the user's shell, so those that say where things are become
 part of the command. A passphrase never does.
@@ -33,7 +33,7 @@ from recollect.store import data_directory
 
 
 def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:
-    """Yield what a lost key means, before it is used."""
+    """Yield a warning about losing the key, before it is used."""
     key = "passphrase" if has_passphrase else "key"
     yield from terminal_output.wrap(
         f"No one can read an encrypted archive without its {key}, not even you or Recollect. If "
@@ -208,7 +208,7 @@ def show_path(path: Path) -> str:
 
 
 ESTIMATED_RATIO = 4
-"""Roughly how many times smaller sessions get; it was 4.6 times for generated ones."""
+"""Approximate compression ratio; it was 4.6 for generated sessions."""
 
 
 def ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> None:

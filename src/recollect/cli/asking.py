@@ -1,8 +1,8 @@
 """`recollect run --ask`: one prompt, with the client's questions answered in the terminal; and the
 events of a conversation as lines, drawn like the turns of `show`.
 
-Complete records become permanent lines; the block that is being written is returned apart, because
-it changes until its record is there.
+Complete records become permanent lines; the block being written is returned separately, because it
+changes until its record arrives.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ class ChatOutput:
         return self._renderer.render_partial()
 
     def draw_end(self) -> Iterator[str]:
-        """Yield the totals, and how to go on later."""
+        """Yield the totals, and how to resume later."""
         yield from self._renderer.flush()
         if self._conversation.stream.results:
             figures = describe_figures(self._conversation.stream.figures)
@@ -110,7 +110,7 @@ def describe_event(event: conversation_events.ConversationEvent) -> str | None:
 
 def _describe_end(result: Result) -> str | None:
     reason = result.terminal_reason or result.subtype or _SUCCESS
-    # What was interrupted says so itself.
+    # An interruption has its own notice.
     if reason.startswith("aborted") or (result.subtype in (None, _SUCCESS) and not result.is_error):
         return None
     return join_facts(f"the turn ended: {reason.replace('_', ' ')}", "; ".join(result.errors))

@@ -1,10 +1,10 @@
 """The screen of `recollect chat`: input below, the conversation above, with completion of files and
 folders after `@` and of commands after `/`.
 
-Keys are read by prompt_toolkit while events are printed. A question takes over the input: what was
-being typed is set aside, and keys count as an answer only after the question has been on the screen
-for a moment, so that a sentence in full flow cannot say yes. A line answers the question that was
-open when Enter was pressed, whatever is open by the time it is read.
+Keys are read by prompt_toolkit while events are printed. A question takes over the input: the draft
+is set aside, and keys count as an answer only after the question has been on the screen for a
+moment, so that someone who is typing cannot accidentally say yes. A line answers the question that
+was open when Enter was pressed, whatever is open by the time it is read.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from recollect.render.terminal import clip, safe_text
 from recollect.render.terminal.canvas import Canvas
 
 LISTING_SECONDS: Final = 10.0
-"""How long a listing of the project is used: a new file should turn up soon."""
+"""How long a listing of the project is cached: a new file should appear soon."""
 
 MAX_DESCRIPTION: Final = 60
 
@@ -159,7 +159,7 @@ class ChatScreen:
         self._input.app.min_redraw_interval = _REDRAW_SECONDS
 
     async def run(self) -> None:
-        """Talk until the user leaves."""
+        """Run the conversation until the user leaves."""
         with patch_stdout(raw=True):
             work = (self._read_events(), self._write_lines(), self._greet())
             tasks = [asyncio.create_task(each) for each in work]
@@ -232,12 +232,12 @@ class ChatScreen:
             case "/mode" if value:
                 await self._conversation.set_permission_mode(value)
             case "/mode":
-                raise UsageError("Which mode? /mode default, acceptEdits, plan, …")
+                raise UsageError("Specify a mode: /mode default, acceptEdits, plan, …")
             case "/effort" if value:
                 await self._conversation.set_effort(None if value == "default" else value)
                 self._say(f"Effort: {value}")
             case "/effort":
-                raise UsageError("Which level? /effort low, medium, high, …")
+                raise UsageError("Specify a level: /effort low, medium, high, …")
             case "/tasks" if value:
                 await self._conversation.stop_task(value)
             case "/tasks":
@@ -270,7 +270,7 @@ class ChatScreen:
             buffer.set_document(Document(""))
             self._print(dialog.draw(self._canvas))
             return
-        # Typing goes on where the question interrupted it, now or with the next prompt.
+        # The draft that the question interrupted is restored, now or with the next prompt.
         text, self._set_aside = self._set_aside, ""
         if self._input.app.is_running and not self._input.app.is_done:
             buffer.set_document(Document(text))

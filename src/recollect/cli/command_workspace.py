@@ -136,7 +136,7 @@ def use_configured_keys() -> None:
 
 
 def find_identity_file() -> Path | None:
-    """Return the identity file that the config file names."""
+    """Return the identity file set in the config file."""
     from recollect.cli.config_file import load_stated
 
     stated = load_stated().get(SETTING)
@@ -194,7 +194,7 @@ def _find_roots(claude_dirs: Sequence[Path], is_demo: bool) -> Sequence[Path]:
 
 
 def mask_stream(*, reveal: bool) -> None:
-    """Mask what a client prints from now on, unless the person wants to see secrets."""
+    """Mask the client's output from now on, unless the user wants to see secrets."""
     workspace = Workspace()
     workspace.load_redaction = _load_policy
     mask_by_default(None if reveal else workspace.mask_block)

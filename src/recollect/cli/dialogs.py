@@ -1,8 +1,8 @@
-"""What the client asks a person, as lines in a terminal, and typed words as the answer.
+"""Requests of the client as lines in a terminal, and typed words as answers.
 
-Knows no terminal: a dialog returns lines and takes a line. Nothing is an answer by default: an
-empty line never is, and neither is a word that the dialog does not offer. Secrets are masked until
-the person asks for them; what is sent back is never masked.
+Independent of the terminal: a dialog returns lines and takes a line. There is no default answer: an
+empty line is never accepted, and neither is a word that the dialog does not offer. Secrets are
+masked until the user reveals them; what is sent back is never masked.
 """
 
 from collections.abc import Iterator, Mapping
@@ -88,7 +88,7 @@ class Dialog:
         return "The answer as JSON  d decline  c cancel"
 
     def draw(self, canvas: Canvas) -> Iterator[str]:
-        """Yield the lines that ask."""
+        """Yield the lines of the question."""
         columns = canvas.options.columns
         match request := self._mask(self.request):
             case ToolRequest():
@@ -118,7 +118,7 @@ class Dialog:
         return masked
 
     def draft(self, text: str) -> str | None:
-        """Return the line to edit, if `text` asks for one; it is not masked."""
+        """Return the line to edit, if `text` requests that; it is not masked."""
         if not isinstance(self.request, ToolRequest) or text.strip() not in ("e", "edit"):
             return None
         given = decode_value(self.request.input, dict[str, Any]) or {}
@@ -198,7 +198,7 @@ class Dialog:
         return AnswerElicitation(action="accept", content=_read_object(text))
 
     def _draw_tool(self, request: ToolRequest, canvas: Canvas) -> Iterator[str]:
-        # An edit is compared with its file, so what is asked is masked only then.
+        # An edit is compared with its file first, so the request is masked after that.
         given = self.request.input if isinstance(self.request, ToolRequest) else request.input
         view = self._mask(describe_proposal(request.tool, given, request.call_id or ""))
         step = ToolStep(

@@ -56,7 +56,7 @@ def load_history(path: Path, options: SearchOptions) -> FoundFile:
     from recollect.workspace.file_questions import FileRequest, find_file
 
     if is_directory(path):
-        raise UsageError(f"{path} is a directory. Name a file.")
+        raise UsageError(f"{path} is a directory. Specify a file.")
     with command_workspace(options["claude_dirs"]) as workspace:
         request = FileRequest(path, options["moved_from"], options["all_projects"])
         return find_file(workspace, request)
@@ -84,7 +84,7 @@ def report_unreadable(history: FileHistory) -> None:
 
 
 def iter_versions(history: FileHistory, columns: int) -> Iterator[str]:
-    """Yield one line per version under headings, and what the history says in all."""
+    """Yield one line per version under headings, and remarks on the whole history."""
     rows = [_HEADINGS, *map(_make_cells, history.versions)]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(GAP) * len(widths), _MIN_PROMPT_WIDTH)
@@ -139,7 +139,7 @@ def iter_diff(old: tuple[str, str], new: tuple[str, str], *, reveal: bool = Fals
 
 
 def _mask_lines(text: str) -> dict[str, str]:
-    """Return the lines that hold a definite secret, or a part of one, each with what is shown."""
+    """Return the masked form of each line that contains a definite secret or part of one."""
     pairs = zip(text.split("\n"), mask_lines(text), strict=True)
     return {line: masked for line, masked in pairs if line != masked}
 
@@ -156,5 +156,5 @@ _NO_NEWLINE = "\\ No newline at end of file"
 
 
 def name_version(version: Version) -> str:
-    """Return what messages and diffs call a version."""
+    """Return the name of a version in messages and diffs."""
     return f"{mask_path(Path(version.path).name)} (version {version.number}, {version.known.value})"

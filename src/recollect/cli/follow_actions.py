@@ -1,5 +1,5 @@
-"""What is done when sessions grow: the actions of `recollect follow --on`, which are desktop
-notifications and programs of the user, and writing an export again.
+"""Actions for growing sessions: those of `recollect follow --on`, which are desktop notifications
+and the user's own programs, and rewriting an export.
 
 Programs are started from an argument vector, never through a shell. No text from a transcript
 becomes an argument of the user's program; it is passed in the environment, shortened and made safe.
@@ -91,7 +91,7 @@ class Actions:
         self._task: asyncio.Task[None] | None = None
 
     def start(self, fired: triggers.FiredTrigger) -> None:
-        """Have something done about what happened."""
+        """Queue an action for a trigger."""
         if self._task is None:
             self._task = asyncio.create_task(self._run())
         try:

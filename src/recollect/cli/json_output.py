@@ -82,7 +82,7 @@ def compile_filter(expression: str) -> JsonFilter:
 
 
 def format_document(document: object) -> str:
-    """Return a document as indented JSON, or what the filter of --jq makes of it, line by line."""
+    """Return a document as indented JSON, or filtered by --jq, line by line."""
     context = click.get_current_context(silent=True)
     chosen: JsonFilter | None = context.meta.get(JSON_FILTER) if context else None
     if chosen is None:

@@ -30,7 +30,7 @@ reveal_option = click.option(
 
 
 def check_reveal(*, reveal: bool, is_for_programs: bool = False) -> None:
-    """Raise UsageError if secrets would be shown to anything but a person."""
+    """Raise UsageError if secrets would be shown to anything but a terminal."""
     if reveal and (is_for_programs or not sys.stdout.isatty()):
         raise UsageError("--reveal needs a terminal: it shows secrets to you, not to programs.")
 

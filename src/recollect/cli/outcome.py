@@ -65,7 +65,7 @@ def run(program: click.Command, arguments: Sequence[str]) -> int:
 
 
 def interrupt(_number: int, frame: types.FrameType | None) -> None:
-    """Raise KeyboardInterrupt, but after an import: a native module that it reached would abort."""
+    """Raise KeyboardInterrupt, deferred during an import: a native module would abort."""
     while frame is not None:
         if frame.f_code.co_filename == _IMPORT_SYSTEM:
             _interrupt_again()

@@ -67,7 +67,7 @@ class Sources:
             )
         except RecollectError:
             return FoundHits()
-        # The list shows the title already; a text is what one wants to read at.
+        # The list already shows the title; jump to a text instead.
         texts = [hit for hit in result.hits if hit.part != TITLE]
         hits = {hit.session_id: hit for hit in (*result.hits, *reversed(texts))}
         return FoundHits(hits, " ".join(list_notes(result)))
@@ -121,7 +121,7 @@ class PickerRow(Struct, frozen=True):
     listing: SessionListing
     hit: Hit | None = None
     is_titled: bool = True
-    """Whether what the list shows of the session matches by itself."""
+    """Whether the title, prompt or other listed text matches on its own."""
 
 
 class PickAction(StrEnum):
@@ -225,7 +225,7 @@ def switch_errors(state: PickerState) -> PickerState:
 
 
 def switch_dates(state: PickerState, now: datetime) -> PickerState:
-    """Go on to the next range of dates: today, a week, a month, all."""
+    """Switch to the next date range: today, a week, a month, all."""
     choices = list(DateFilter)
     dates = choices[(choices.index(state.dates) + 1) % len(choices)]
     today = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)

@@ -21,7 +21,7 @@ AGE_WIDTH = 10
 KEYS: tuple[tuple[str, str], ...] = (
     ("type", "search titles, prompts and full text"),
     ("↑ ↓", "select; also PgUp PgDn Home End"),
-    ("Enter", "read it, at the match if there is one; q comes back here"),
+    ("Enter", "read it, at the match if there is one; q returns here"),
     ("Alt-R", "resume it in Claude Code"),
     ("Alt-C", "copy the resume command"),
     ("Alt-P", "this project or everywhere; also Ctrl-R"),

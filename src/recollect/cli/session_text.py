@@ -1,4 +1,4 @@
-"""A session as lines for a terminal: all of it, the surroundings of a place, or an outline.
+"""A session as lines for a terminal: all of it, a place with its context, or an outline.
 
 Lines are made as they are printed: the first page of a long session is there at once.
 """
@@ -106,7 +106,7 @@ def iter_place(
     at: session_places.RecordLocation,
     render_options: RenderOptions,
 ) -> Iterator[str]:
-    """Yield the lines of `turns` with a place marked, opened down to the subagent that has it."""
+    """Yield the lines of `turns` with a place marked, expanded down to its subagent."""
     agents: dict[str, int] = {}
     inner = at
     while inner.inside is not None:

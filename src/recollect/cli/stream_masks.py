@@ -1,7 +1,7 @@
-"""Secrets in what a running client prints, masked before a person or a program sees it.
+"""Mask secrets in the output of a running client before a person or a program sees it.
 
-Complete messages are masked when they are decoded. Here are the texts that are not: those that are
-still being written, requests to the person, and the messages that programs get as they are.
+Complete messages are masked when they are decoded. This module handles the rest: text that is still
+being written, permission requests, and messages that are passed on to programs.
 """
 
 from collections.abc import Iterator, Mapping
@@ -61,7 +61,7 @@ class MessageMask:
         self._blocks: dict[tuple[object, object], tuple[Json, GrowingText]] = {}
 
     def iter_masked(self, message: Json) -> Iterator[Json]:
-        """Yield a message without its secrets, after what was held back until it came."""
+        """Yield what was held back, then the message without its secrets."""
         event = message.get("event")
         agent = message.get("parent_tool_use_id")
         if find_mask() is None or not isinstance(event, Mapping):

@@ -150,7 +150,7 @@ def show_lines(lines: Iterable[str], *, is_paged: bool = True, start: str | None
     """Print `lines` as they are produced, through the pager like `show_text`.
 
     The first page is shown as soon as it is complete, however long the rest takes. `less` starts at
-    the first line with `start`, which is a sign of ours.
+    the first line that contains `start`, one of our own markers.
     """
     colour = wants_colour()
     remaining = iter(lines)

@@ -1,5 +1,5 @@
-"""Before a command writes: a Claude directory is a target only if it is named as one, and what
-cannot be undone is asked first.
+"""Checks before a command writes: a Claude directory is a target only if it is named as one, and
+anything that cannot be undone needs confirmation.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""A session in as many tokens as a model has room for.
+"""A digest of a session that fits a token budget.
 
-Prompts and conclusions come first, then what tools were called, then other replies, then the
-output of tools, trimmed. Unless everything fits, a text is cut to a quarter of the budget, and the
-output of a call to less. What was left out is said where it would have been, and at the top.
-Tokens are estimated: four characters of ASCII are one, and so is every other character.
+Prompts and conclusions come first, then what tools were called, then other replies, then the output
+of tools, trimmed. Unless everything fits, a text is cut to a quarter of the budget, and the output
+of a call to less. Omissions are noted where they occur, and at the top. Tokens are estimated: one
+for every four ASCII characters, and one for every other character.
 """
 
 import sys
@@ -59,7 +59,7 @@ class _Block(Struct, frozen=True):
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a model makes of a text."""
+    """Estimate the number of tokens of a text."""
     ascii_count = len(text.encode("ascii", "ignore"))
     return ascii_count // _ASCII_PER_TOKEN + len(text) - ascii_count + 1
 
@@ -123,7 +123,7 @@ def _write(
 def _choose(turns: Sequence[Sequence[_Block]], budget: int) -> set[int]:
     """Return the blocks that fit: by rank, and of each rank the newest turns first.
 
-    The first block of a turn is its prompt, without which nothing else of it is understood.
+    The first block of a turn is its prompt; the rest makes no sense without it.
     """
     kept: set[int] = set()
     for rank in Rank:

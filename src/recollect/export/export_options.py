@@ -1,4 +1,4 @@
-"""What to export, as what, and how much of it."""
+"""Export options: the format, the content, and the level of detail."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -31,7 +31,7 @@ class Level(StrEnum):
     CONVERSATION = "conversation"
     """Prompts and replies."""
     TOOLS = "tools"
-    """And tool calls, with what matters of their input and output."""
+    """Also tool calls, with the important parts of their input and output."""
     FULL = "full"
     """Everything: thinking, notices, whole tool calls and subagents."""
 
@@ -123,7 +123,7 @@ def check_options(options: ExportOptions) -> None:
     if options.split is not None and options.format not in PAGED:
         raise UsageError(f"--split makes pages of html or markdown, not {name}.")
     if options.level is not Level.FULL and options.format not in READABLE:
-        raise UsageError(f"--level chooses what html, markdown and text contain, not {name}.")
+        raise UsageError(f"--level only applies to html, markdown and text, not to {name}.")
     if options.images is Images.BESIDE and options.format not in PAGED:
         raise UsageError(f"Only html and markdown have images, not {name}.")
 

@@ -36,7 +36,7 @@ _MAX_COLOURED: Final = 100_000
 """Characters of code that are highlighted, the shortest blocks first: a quarter of a second."""
 
 Link = tuple[str, str]
-"""The address of another page, and what it is called."""
+"""The URL of another page, and its title."""
 ShowPicture = Callable[[turn_documents.Picture], Markup]
 
 
@@ -228,7 +228,7 @@ def _load_style() -> tuple[str, str]:
 _OUTLINE_SWITCH: Final = (
     '<details class="menu-switch"><summary class="button">Outline</summary></details>'
 )
-"""On a phone, facts and prompts are unfolded by this; the style sheet does the rest."""
+"""On a phone, this expands the facts and prompts; the style sheet does the rest."""
 _THEMES: Final = (
     '<fieldset class="themes"><legend class="out-of-sight">Theme</legend>'
     '<label><input type="radio" name="theme" id="theme-system" checked>System</label>'

@@ -3,8 +3,8 @@ are masked, and what is written is scanned.
 
 Half of a key is no longer recognised, so a text must be whole when it is masked. Lines are scanned
 when they are read for the first time, those of a long transcript afterwards and on all cores. They
-are masked when they are read again, if they hold a secret, their own or one that another line has
-given away.
+are masked when they are read again, if they contain a secret: their own, or one found in another
+line.
 
 Records are masked when a session is opened for an export: `Exporter.open_masked`. The views of a
 session are masked too, with personal data, which records keep, and with files beside the session.
@@ -308,7 +308,7 @@ def _mask_struct(document: T, redactor: Redactor) -> T:
     if isinstance(document, Fields):
         return replace(document, fields=tuple(_mask_fields(document.fields, redactor)))
     if isinstance(document, Picture) and redactor.verify(document.data):
-        # Part of an image is no image; what looks like one may be a text in base64.
+        # Part of an image is not an image; what looks like one may be text in base64.
         document = replace(document, data="")
     changed = {}
     for name in document.__struct_fields__:

@@ -1,9 +1,8 @@
-"""What of a session is exported: its masked turns, its metadata, and what belongs to no turn; and
-its secrets one by one, for a person who decides which of them are none.
+"""The exported parts of a session: its masked turns, its metadata, and what belongs to no turn; and
+its secrets one by one, so that the user can review false positives.
 
-Unlike everything else here, a `Suspect` holds the values themselves: they are for the screen of the
-person whose sessions they are, and for nothing else. What is around a value never shows another
-one.
+Unlike everything else here, a `Suspect` holds the values themselves: they are only ever shown to
+the owner of the sessions. The context of a value never shows another one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -21,7 +21,7 @@ from recollect.sources.safe_files import open_file
 _END: Final = "\n\n"
 
 Link = tuple[str, str]
-"""The address of another page, and what it is called."""
+"""The URL of another page, and its title."""
 
 
 def iter_document(
@@ -52,7 +52,7 @@ def _draw_turn(turn: turn_documents.TurnView, options: markdown.MarkdownOptions)
 def make_options(
     material: Material, options: ExportOptions, show_picture: markdown.ShowPicture
 ) -> markdown.MarkdownOptions:
-    """Return what of a turn is written."""
+    """Return the exported part of a turn."""
     is_full = options.level is Level.FULL
     return markdown.MarkdownOptions(
         tools=is_full or options.level is Level.TOOLS,

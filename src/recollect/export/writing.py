@@ -1,5 +1,5 @@
-"""The pieces of an export: drawn, scanned and encoded, in turn or on all cores, and written to
-files of which each is complete or not there.
+"""The pieces of an export: rendered, scanned and encoded, sequentially or on all cores, and written
+to files atomically.
 
 A piece that takes time to draw is a function that draws it. Only a piece without secrets comes back
 from another process as it is: tags are numbered here.
@@ -124,7 +124,7 @@ def write_file(target: Path, chunks: Iterable[bytes], *, force: bool = False) ->
 def refuse_existing(target: Path, *, force: bool) -> None:
     """Raise UsageError if a file is there and must not be replaced."""
     if is_directory(target):
-        raise UsageError(f"{target} is a directory. Name a file in it.")
+        raise UsageError(f"{target} is a directory. Specify a file in it.")
     if os.path.lexists(target) and not force:
         raise already_exists(target)
 

@@ -24,7 +24,7 @@ from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, SecretNotes
 
 _MAX_KEYED: Final = 400
-"""Longer strings are texts; what they are called does not make them secret."""
+"""Longer strings are texts, whatever the name of their field."""
 
 
 class ScanReport(NamedTuple):

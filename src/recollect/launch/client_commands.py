@@ -87,7 +87,7 @@ def _require_transcript(transcript: Transcript, session_id: str) -> None:
     if is_only_archived(transcript.file):
         root = transcript.root
         raise NothingFound(
-            f"Cannot resume {session_id}: Claude Code has deleted it. Put it back first:\n"
+            f"Cannot resume {session_id}: Claude Code has deleted it. Restore it first:\n"
             f"  recollect archive restore {session_id} --into-claude-dir {shlex.quote(str(root))}"
         )
 

@@ -1,4 +1,4 @@
-"""Ends a client and everything it started, also when the process that started it is killed.
+"""Ends a client and everything it started, even if the process that started it is killed.
 
 Run as a program of its own (`start_guard`), it waits until its parent is gone and then ends the
 client: alone, a client would finish its turn. Tools of a client may be in process groups of their
@@ -159,7 +159,7 @@ def _read_stat(directory: Path) -> tuple[int, tuple[int, str]] | None:
 
 
 def end_family(client: int, family: list[Process], mark: str, grace: float = GRACE_SECONDS) -> None:
-    """End what still runs of a client's family: first politely, then for certain.
+    """Terminate, then kill, the remaining processes of a client's family.
 
     A tool may have been started after the family was listed, by a client that has exited since.
     """
@@ -174,7 +174,7 @@ def end_family(client: int, family: list[Process], mark: str, grace: float = GRA
 
 
 def main(client: int, parent: int, mark: str) -> None:
-    """Wait for the end of the parent, then end the client."""
+    """Wait for the parent to exit, then end the client."""
     while os.getppid() == parent:
         # Its end closes the pipe, unless another child of it holds a copy.
         if select.select([0], [], [], _POLL_SECONDS)[0]:

@@ -1,7 +1,7 @@
-"""Questions of a conversation to its client, and what the client answers.
+"""Requests of a conversation to its client, and the client's responses.
 
-Every question has a time limit. Answers are decoded as far as they are shown to people; any field
-may be missing, because versions differ.
+Every request has a timeout. Only the fields that are shown are decoded; any of them may be missing,
+because versions differ.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class _Cancellation(Struct, frozen=True):
 
 
 def read_cancelled(reply: Raw) -> bool:
-    """Return whether a queued prompt was taken back."""
+    """Return whether a queued prompt was cancelled."""
     found = decode_value(reply, _Cancellation)
     return found is not None and found.cancelled
 
@@ -80,13 +80,13 @@ class _Settings(Struct, frozen=True):
 
 
 def read_effort(reply: Raw) -> str | None:
-    """Return how much the model is asked to think, from the settings of the client."""
+    """Return the thinking effort, from the settings of the client."""
     found = decode_value(reply, _Settings)
     return found.applied.effort if found and found.applied else None
 
 
 class ReplyTable:
-    """The questions that wait for an answer of the client."""
+    """The requests that wait for a response of the client."""
 
     def __init__(self) -> None:
         self._ids = count(1)
@@ -107,11 +107,12 @@ class ReplyTable:
         try:
             answer = await asyncio.wait_for(self._waiting[question.id], seconds)
         except TimeoutError:
-            raise ClientFailure(f"claude did not answer {subtype} within {seconds:g} s.") from None
+            text = f"claude did not respond to {subtype} within {seconds:g} s."
+            raise ClientFailure(text) from None
         finally:
             self._waiting.pop(question.id, None)
         if answer.subtype == "error":
-            raise ClientFailure(f"claude refused {subtype}: {answer.error or 'no reason given'}")
+            raise ClientFailure(f"claude rejected {subtype}: {answer.error or 'no reason given'}")
         return answer.response
 
     def resolve(self, answer: Answer) -> None:
@@ -121,7 +122,7 @@ class ReplyTable:
             waiting.set_result(answer)
 
     def fail_all(self) -> None:
-        """The client has ended and will answer nothing."""
+        """The client has exited and will not respond."""
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(ClientFailure("claude has exited."))

@@ -68,7 +68,7 @@ def encode_error(request_id: str, error: str) -> bytes:
 
 
 def encode_refusal(message: control.ControlRequest) -> bytes:
-    """Return the line that answers a request that nobody here can fulfil."""
+    """Return the line that answers a request that is not supported here."""
     request_id = message.request_id or ""
     if isinstance(message.request, control.RequestUserDialog):
         return encode_success(request_id, {"behavior": "cancelled"})
@@ -108,7 +108,7 @@ class _Update(msgspec.Struct, frozen=True):
 
 
 def read_request(message: control.ControlRequest) -> conversation_events.ConversationRequest | None:
-    """Return what the client asks a person; None if it asks a program, or nothing known."""
+    """Return the request to the user; None if it is for a program, or unknown."""
     request_id = message.request_id or ""
     match message.request:
         case control.CanUseTool(tool_name=tool, input=given) as asked:
@@ -229,7 +229,7 @@ def _allow(
 ) -> tuple[str, dict[str, object]]:
     chosen = answer.remember
     if chosen is not None and chosen not in request.suggestions:
-        raise UsageError("Only a permission that the client suggests can be remembered.")
+        raise UsageError("Only a permission suggested by the client can be saved.")
     updates = [chosen.raw] if chosen else []
     if answer.updated_input is not None:
         return "edited", _make_allowed(answer.updated_input, updates)

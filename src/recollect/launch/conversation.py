@@ -1,7 +1,7 @@
 """A conversation with the user's own Claude Code: prompts in, events out, requests answered.
 
-The client behind it may be another one later: an idle client is ended and the session resumed with
-the next prompt. A request to a person stays open until it is answered or the client withdraws it.
+The client process may change: an idle client is ended, and the next prompt resumes the session with
+a new one. A request to the user stays open until it is answered or the client withdraws it.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class Conversation(conversation_client.ConversationClient):
 
     @property
     def pending(self) -> tuple[conversation_events.ConversationRequest, ...]:
-        """The requests that wait for a person, oldest first."""
+        """The requests that wait for the user, oldest first."""
         return tuple(self._state.pending.values())
 
     @property
@@ -52,7 +52,7 @@ class Conversation(conversation_client.ConversationClient):
 
     @property
     def cost(self) -> float | None:
-        """The cost so far in dollars, as the client says; None if it has not said."""
+        """The cost so far in dollars, as reported by the client; None if not reported yet."""
         return self._state.stream.figures.cost_usd
 
     @property
@@ -79,7 +79,7 @@ class Conversation(conversation_client.ConversationClient):
         return self._log.list_events(after)
 
     async def send(self, text: str, images: Sequence[conversation_events.PromptImage] = ()) -> str:
-        """Send a prompt, also while the client works, and return the uuid of its record.
+        """Send a prompt, even while the client is working, and return the uuid of its record.
 
         Starts the client again if it has exited.
         """
@@ -107,7 +107,7 @@ class Conversation(conversation_client.ConversationClient):
             raise
 
     async def cancel_prompt(self, uuid: str) -> bool:
-        """Take back a queued prompt; return whether the client had not taken it yet."""
+        """Cancel a queued prompt; return whether the client had not picked it up yet."""
         self._check_open()
         if self._process is None and not self._starting.locked():
             # It would be sent to the next client.

@@ -57,7 +57,7 @@ class ConversationClient:
         self._reason = "died"
         self._is_closed = False
         self._is_outdated = False
-        """Whether the client has a setting that only another one can get rid of."""
+        """Whether the client has a setting that only a restart can reset."""
         self._activity = conversation_process.Activity(options.timing)
 
     @property
@@ -88,7 +88,7 @@ class ConversationClient:
         if self._closing is None:
             self._is_closed = True
             self._closing = asyncio.create_task(self._close())
-        # Who waits may be cancelled; the client is ended all the same.
+        # The caller may be cancelled; the client is ended all the same.
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:

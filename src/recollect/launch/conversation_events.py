@@ -1,4 +1,4 @@
-"""What happens in a conversation: numbered events, and the requests that a person answers.
+"""The events of a conversation, which are numbered, and the requests that the user answers.
 
 Plain frozen data; nothing here knows processes, or how an event is shown. A finished record is the
 same type as in a transcript. What is streamed before it names its message and block, so that the
@@ -47,7 +47,7 @@ class Suggestion(Struct, frozen=True, kw_only=True):
 
 
 class ClientRequest(Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """Something that the client asks a person; it waits as long as that takes."""
+    """A request to the user; it has no timeout."""
 
     id: str
     agent_id: str | None = None
@@ -159,7 +159,7 @@ class StatusChanged(NumberedEvent, frozen=True, tag="status"):
 
 
 class SettingsChanged(NumberedEvent, frozen=True, tag="settings"):
-    """Session, model, permission mode or effort is another one; None if not known, or default."""
+    """Session, model, permission mode or effort has changed; None if not known, or default."""
 
     session_id: str | None = None
     model: str | None = None
@@ -233,7 +233,7 @@ class RecordReceived(NumberedEvent, frozen=True, tag="record"):
 
 
 class NoticeReceived(NumberedEvent, frozen=True, tag="notice"):
-    """Something that the client, or the conversation itself, has to say."""
+    """A notice from the client or the conversation itself."""
 
     text: str
 
@@ -287,7 +287,7 @@ class ClientSilent(NumberedEvent, frozen=True, tag="silent"):
 
 
 class ClientStarted(NumberedEvent, frozen=True, tag="client_started"):
-    """A client runs; `resumed` if it continues after another one that ended."""
+    """A client was started; `resumed` if it continues after an earlier one."""
 
     pid: int
     resumed: bool = False

@@ -106,7 +106,7 @@ class ConversationOptions(Struct, frozen=True, kw_only=True):
 
 
 def check_platform(platform: str = sys.platform) -> None:
-    """Raise UsageError where a client and all that it starts could not be ended with us."""
+    """Raise UsageError on systems where a client's child processes cannot be ended reliably."""
     if platform == "win32":
         raise UsageError(
             "Conversations with Claude Code do not run on Windows: without process groups, commands"
@@ -126,7 +126,7 @@ def check_options(options: ConversationOptions) -> None:
         if value is not None and not _ID.fullmatch(value):
             raise UsageError(f"{value!r} is not the id of a {name}: Claude Code uses UUIDs.")
     if (options.fork or options.at) and options.session is None:
-        raise UsageError("Specify the session to fork or to cut off.")
+        raise UsageError("`fork` and `at` need a `session`.")
     for value in (options.model, options.permission_mode, options.effort):
         check_word(value)
     check_mode(options, options.permission_mode)

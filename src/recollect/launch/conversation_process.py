@@ -157,7 +157,7 @@ async def start_process(
     environment: Mapping[str, str],
     on_output: OnOutput,
 ) -> tuple[ConversationProcess, "asyncio.Task[None]"]:
-    """Start a client; the task ends when it has exited and nothing of it is left.
+    """Start a client; the task ends when it and all its children have exited.
 
     Raises OSError if it cannot be started.
     """
@@ -179,7 +179,7 @@ async def _watch(process: ConversationProcess) -> None:
         await process.wait()
     finally:
         if process.code is None and guard is not None and guard.stdin is not None:
-            # Cancelled, because the event loop ends: to the guard it is as if we had.
+            # Cancelled, because the event loop ends: the guard then acts as if we had exited.
             guard.stdin.close()
         else:
             client_guard.dismiss_guard(guard)

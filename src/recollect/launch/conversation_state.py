@@ -1,4 +1,4 @@
-"""What a conversation knows: feeds on the client's messages and returns events.
+"""The state of a conversation: takes the client's messages and returns events.
 
 Knows what each message means for status, queue, open requests and records, and does no input or
 output. A prompt becomes a record when the client takes it, by whatever sign comes first: versions

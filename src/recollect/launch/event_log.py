@@ -1,6 +1,6 @@
 """Numbers the events of a conversation and keeps the last ones, for any number of readers.
 
-A reader that was away goes on after the last number it has seen. What was streamed of a block is
+A reader that reconnects resumes after the last number it has seen. What was streamed of a block is
 dropped once its record is there: a late reader needs only the record. One event loop uses a log; it
 is not safe for threads.
 """

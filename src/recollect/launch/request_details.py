@@ -1,5 +1,5 @@
-"""What a person needs to answer a request: the form of an MCP server, and what a tool would change
-if it were allowed.
+"""What the user needs to answer a request: the form of an MCP server, and what a tool call would
+change.
 
 A server may ask for texts, numbers, yes or no, and choices; a property of any other kind is asked
 for as JSON. Choices are named by their positions, so that only what the server offers can be sent.
@@ -151,7 +151,7 @@ def _read_value(wanted: FormField, text: str, chosen: Sequence[int]) -> object |
 
 def _read_choices(wanted: FormField, chosen: Sequence[int]) -> object | None:
     if any(not 0 <= place < len(wanted.options) for place in chosen):
-        raise UsageError(f"{wanted.title} has no such choice.")
+        raise UsageError(f"Not a valid choice for {wanted.title}.")
     values = [wanted.options[place].value for place in chosen]
     if wanted.kind == "choices":
         return values or None

@@ -59,7 +59,7 @@ def make_sign_in_link(server: Server, path: str) -> str:
         token = msgspec.json.decode(answer.read(), type=_Launch).token
     except (OSError, HTTPException, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise NothingFound(
-            "The web app does not answer. Start it again with `recollect serve`."
+            "The web app does not respond. Restart it with `recollect serve`."
         ) from error
     finally:
         connection.close()

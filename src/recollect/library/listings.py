@@ -34,7 +34,7 @@ from recollect.session.metadata import Provenance, summarize_log
 
 
 class SessionContext:
-    """Looks around transcripts, at each place once."""
+    """Caches what is found around transcripts, each directory once."""
 
     def __init__(self) -> None:
         self._titles: dict[Path, dict[str, dict[str, str]]] = {}
@@ -66,7 +66,7 @@ class SessionContext:
         return f"{crc32(repr(sorted(summaries.items())).encode()):08x}" if summaries else ""
 
     def find_title_file(self, transcript: Transcript, title: str | None) -> str:
-        """The other file that a title of `transcript` is written in; empty for none."""
+        """The other file that contains the title of `transcript`; empty for none."""
         if transcript.kind is not TranscriptKind.SESSION:
             return ""
         files = self._titles_in(transcript.project_dir)
@@ -137,7 +137,7 @@ def trace_listing(
     surroundings: SessionContext,
     lines: transcript_ends.NamingLines | None = None,
 ) -> TracedListing | None:
-    """Do the same as `read_listing`, and say what else would change the result."""
+    """Like `read_listing`, and also return what else would change the result."""
     found = read_listing(transcript, surroundings, lines)
     if found is None:
         return None
@@ -268,7 +268,7 @@ def list_sessions(
 def list_transcripts(
     project: str | Path | None, *, include_subagents: bool, root: Root
 ) -> tuple[Transcript, ...]:
-    """The transcripts below all roots that belong to a project, none of them opened for more."""
+    """The transcripts below all roots that belong to a project; opens as few files as possible."""
     places = resolve_roots(list_roots(root))
     found = [
         transcript
@@ -284,7 +284,7 @@ def list_transcripts(
 
 
 def list_roots(root: Root) -> tuple[Path, ...]:
-    """The directories that `root` names; none when the environment shall name them."""
+    """The directories given by `root`; none if they come from the environment."""
     if root is None:
         return ()
     return (Path(root),) if isinstance(root, str | Path) else tuple(map(Path, root))
@@ -296,7 +296,7 @@ def _is_directory_name(project: str | Path) -> bool:
 
 
 def _complete_path(project: str | Path) -> str:
-    """A work directory as records would write it; one of another system is left as it is."""
+    """A work directory as records write it; a path of another system is unchanged."""
     is_complete = any(kind(project).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
     return str(project) if is_complete else str(Path(project).resolve())
 
@@ -304,7 +304,7 @@ def _complete_path(project: str | Path) -> str:
 def iter_by_activity(
     transcripts: Iterable[Transcript], surroundings: SessionContext
 ) -> Iterator[SessionListing]:
-    """What lists show of `transcripts`, the most recently active first, read as it is asked for."""
+    """The listings of `transcripts`, the most recently active first, read lazily."""
     read: list[tuple[float, str, SessionListing]] = []
     for transcript in sorted(transcripts, key=modified_of, reverse=True):
         while read and -read[0][0] > modified_of(transcript):

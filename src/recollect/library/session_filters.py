@@ -166,7 +166,7 @@ def make_page(
     """Return one page of `sessions`; all of them without `page_size`."""
     size = max(len(sessions), 1) if page_size is None else page_size
     if page < 1 or size < 1:
-        raise UsageError("Pages are counted from 1, and a page has at least one session.")
+        raise UsageError("Page numbers start at 1, and the page size must be at least 1.")
     start = (page - 1) * size
     return SessionPage(
         sessions=tuple(sessions[start : start + size]),

@@ -1,5 +1,5 @@
-"""What both ends of a transcript tell, without reading all of it: where it was written, what a list
-shows of it, titles that it holds for other sessions, and whether it is a session at all.
+"""What the head and tail of a transcript reveal without reading all of it: where it was written,
+its listing, titles of other sessions in it, and whether it is a session at all.
 
 Knows how much to read, and leaves to `recollect.session` what records mean. The first read is
 64 KB, as in the client's own lister, and half of that at the end; unlike there, a line that is
@@ -72,13 +72,13 @@ def _iter_head(path: Path | str) -> Iterator[envelope.Record]:
 
 
 FIRST_READ: Final = kept_parts.END_BYTES
-"""Bytes that are read of the beginning at first."""
+"""Bytes of the head that are read at first."""
 
 TAIL_READ: Final = 32 * 1024
 """Bytes that are read of the end at first: room for the last record that says where it was."""
 
 MAX_READ_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of either end that are decoded at most."""
+"""Maximum bytes of the head or tail that are decoded."""
 
 _PROMPT_MARKS: Final = (b'"user"', b'"queued_command"')
 """What the lines of prompts hold; in a string within a record these quotes would be escaped."""
@@ -125,7 +125,7 @@ class HeadAndTail(NamedTuple):
 
     @property
     def is_warmup(self) -> bool:
-        """Whether the client only warmed up its caches: nobody asked for anything."""
+        """Whether the client only warmed up its caches, without a prompt."""
         opening = next(
             (link for link in self.log.chain if isinstance(link, conversation_records.User)), None
         )
@@ -173,7 +173,7 @@ def read_head_and_tail(
 def _read_head(
     file: source.SourceFile, name: str, size: int, log: session_records.Log
 ) -> tuple[int, Message | None]:
-    """Read on until the first prompt is known, and say up to which line, and which it is."""
+    """Read until the first prompt is found; return it, and up to which line was read."""
     read, decoded, rest, first = 0, 0, b"", None
     wanted = FIRST_READ if size > 2 * FIRST_READ else size
     while chunk := file.read(wanted):
@@ -226,7 +226,7 @@ def _read_tail(
 
 
 def _decode_from(file: source.SourceFile, name: str, position: int) -> _Tail:
-    """The records whose lines begin behind `position`."""
+    """The records whose lines start after `position`."""
     file.seek(position)
     data = file.read()
     skipped = data.find(b"\n") + 1 or len(data)

@@ -1,10 +1,9 @@
 """One transcript that grows → its records, each once, in order.
 
 Nothing is kept of a line that has not ended: it is read again once there is more, so a torn line
-that is rewritten costs nothing. Each look asks the file whether it still begins and ends where
-it did; what such a look cannot see, bytes in the middle exchanged for as many others, `check` finds
-by hashing all that was read. Whatever happened, the records since the last reset are those of a
-fresh read.
+that is rewritten costs nothing. Each read checks that the head and the known end of the file are
+unchanged; changes in the middle that keep the size are found by `check`, which hashes everything
+that was read. Whatever happened, the records since the last reset are those of a fresh read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -64,14 +63,14 @@ class TailStep(Struct, frozen=True):
 
 
 class End(Struct, frozen=True):
-    """Start where the file ended when it was this one and this long."""
+    """Start where this file ended when it had this size."""
 
     identity: Identity
     size: int
 
 
 class Nowhere(Struct, frozen=True):
-    """Start from the beginning, and say that whatever is known of the file does not count."""
+    """Start from the beginning, and discard what is known of the file."""
 
 
 Start = Mark | End | Nowhere | None
@@ -99,7 +98,7 @@ class Tail:
 
     @property
     def mark(self) -> Mark:
-        """How far it was read: a place where a line begins."""
+        """How far it has been read: the start of a line."""
         return Mark(self._offset, self._digest.digest())
 
     @property
@@ -120,7 +119,7 @@ class Tail:
             return TailStep(is_gone=not is_present(str(self.path)))
 
     def read_rest(self) -> tuple[Piece, ...]:
-        """The last line if it is whole but for its line end; for when no more will come."""
+        """The last line if only its newline is missing; for when nothing more will be written."""
         try:
             with open_file(self.path) as file:
                 data = _read_at(file, self._offset, MAX_LINE)
@@ -140,7 +139,7 @@ class Tail:
     def check(self) -> Iterator[None]:
         """Compare all that was read with the file, a little at a time.
 
-        If it differs the next `read` starts over. A file that cannot be read waits for its turn.
+        If it differs the next `read` starts over. A file that cannot be read is checked later.
         """
         mark = self.mark
         digest = new_digest()

@@ -14,13 +14,13 @@ from recollect.errors import UsageError
 from recollect.locations.references import LATEST, counts_back
 
 TURN_PREFIX: Final = "turn-"
-"""What the anchor of a turn starts with."""
+"""Prefix of the anchor of a turn."""
 
 LINE_PREFIX: Final = "line-"
-"""What the name of a record without a uuid starts with; the offset of its line follows."""
+"""Prefix of the name of a record without a uuid; the offset of its line follows."""
 
 BESIDE_PREFIX: Final = "beside-"
-"""What the anchor of what a message says beside the conversation starts with; its uuid follows."""
+"""Prefix of the anchor of a message's texts outside the conversation; its uuid follows."""
 
 LISTS: Final = "lists"
 """The name of the todo lists and tasks beside a session."""
@@ -51,7 +51,7 @@ class PlaceName(NamedTuple):
 
 
 def read_place(name: str) -> tuple[PlaceName, ...]:
-    """Return what `name` may mean, the likeliest first; raises UsageError for a wrong address."""
+    """Return what `name` may mean, the likeliest first; raises UsageError for an invalid URL."""
     address = _read_address(name)
     if address is not None:
         return (address,)

@@ -10,9 +10,9 @@ take most of a minute, so a hole that is longer than any line is skipped; its li
 as it would be if all of it had been read.
 
 Everything that shows a session decodes its lines first, so this is the one place that all of it
-passes. What is replaced, and by what, is decided above: a mask is given a block of lines and
-returns the lines to put in their place. Without a mask, which is how the library starts, records
-are what the file holds. Spans are those of the file either way.
+passes. What is replaced, and by what, is decided by a mask, which takes a block of lines and
+returns their replacements. Without a mask, the default in the library, records are what the file
+contains. Spans are those of the file either way.
 """
 
 import errno
@@ -225,7 +225,7 @@ LineMask = Callable[[str, LineBlock], Mapping[int, bytes]]
 """From a file and some of its lines to replacements, by position in the block; no line ends."""
 
 NOWHERE: Final = 1 << 62
-"""The position of what is in no transcript, so that nothing is known of it."""
+"""The position of a line that is not in a transcript."""
 
 _process_mask: LineMask | None = None
 _chosen: ContextVar[tuple[LineMask | None] | None] = ContextVar("chosen", default=None)

@@ -29,7 +29,7 @@ _LOGIN: Final = "://"
 
 
 def may_hold_secret(text: str) -> bool:
-    """Return whether something in a text looks unlike words, or speaks of secrets."""
+    """Return whether a text contains something that looks unlike words or mentions secrets."""
     # One after the other is faster than an expression that tries all of them at every character.
     lowered = text.lower()
     if any(keyword in lowered for keyword in _KEYWORDS):

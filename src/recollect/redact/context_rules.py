@@ -5,8 +5,8 @@ The values themselves have no shape of their own, so each is checked against pla
 against what programs print in the same places.
 
 Assignments cover `.env`, YAML, JSON, TOML, code, query strings, command-line options and sentences.
-The name says how much it takes: behind `DB_PASSWORD` anything that is not a word, behind a bare
-`key` only random characters that are neither a hash nor a UUID.
+The name determines the threshold: after `DB_PASSWORD`, anything that is not a word; after a bare
+`key`, only random characters that are neither a hash nor a UUID.
 """
 
 import re

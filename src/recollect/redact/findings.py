@@ -18,7 +18,7 @@ class Confidence(StrEnum):
     """How sure a finding is."""
 
     DEFINITE = "definite"
-    """The shape, a checksum or the name of the key leaves hardly any doubt."""
+    """Almost certain, from its format, a checksum or the name of the key."""
     LIKELY = "likely"
     """Worth masking before a text leaves the machine, but may be an id or a made-up value."""
 
@@ -60,7 +60,7 @@ def merge_matches(matches: list[Match]) -> list[Match]:
 
 
 def _unite(first: Match, second: Match) -> Match:
-    """The more specific kind names the secret, the surer one says how sure it is."""
+    """Use the more specific kind and the higher confidence of the two."""
     best = max(first, second, key=_rank)
     surest = max(first, second, key=_is_definite)
     return best._replace(

@@ -1,4 +1,5 @@
-"""Text that is still being written: shown as far as nothing that follows can make it a secret.
+"""Mask text that is still being written: it is shown up to where nothing that follows can make it a
+secret.
 
 A model writes in pieces, and a secret is recognised only when it is complete. So the last word
 waits, a line that may hold a secret waits for a harmless one after it, and a private key waits for

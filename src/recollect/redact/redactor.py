@@ -268,7 +268,7 @@ class Redactor:
         return b"".join([*pieces, data[at:]])
 
     def tag(self, match: Match) -> bytes:
-        """Return what is written in the place of a secret."""
+        """Return the tag that replaces a secret."""
         self._masked[match.kind] += 1
         if match.kind == HOME:
             return b"~"

@@ -138,7 +138,7 @@ def is_text(decoded: bytes) -> bool:
 
 
 def _accept(rule: Rule, data: bytes, start: int, end: int) -> Match | None:
-    """Return the match of a rule if neither its neighbours nor its value speak against it."""
+    """Return the match of a rule, unless its context or its value rules it out."""
     if rule.standalone and (
         (start > 0 and data[start - 1] in _ALNUM)
         or (end < len(data) and data[end] in _ALNUM and data[end - 1] in _ALNUM)

@@ -1,4 +1,4 @@
-"""Where in raw JSON lines a secret may be: the cheap look that most bytes of a history get.
+"""A cheap prefilter for raw JSON lines that may contain a secret.
 
 A history has gigabytes and hardly any secrets, so lines are neither decoded nor copied. Keywords
 are searched for in the bytes as they are, in the spellings that people use and in base64; a rule

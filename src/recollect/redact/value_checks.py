@@ -225,7 +225,7 @@ _DATED_NAME: Final = compile_lazily(
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Return whether a value stands for a secret without being one."""
+    """Return whether a value is a placeholder for a secret."""
     pattern = _PLACEHOLDER if len(value) < _LONG else _LONG_PLACEHOLDER
     value = value[:SAMPLE]
     return len(set(value)) < _MIN_DIFFERENT or pattern.search(value) is not None

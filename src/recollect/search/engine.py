@@ -177,7 +177,7 @@ def in_turn(hit: Hit) -> bool:
 
 
 def _find_secret(directory: Path, text: str, queries: text_queries.TextQueries) -> bytes | None:
-    """Return the keyed hash of a query that is a whole secret; None if it is none."""
+    """Return the keyed hash of a query that is a complete secret, else None."""
     value = text.strip().strip("\"'")
     if len(value) < _MIN_SECRET or " " in value:
         return None
@@ -216,7 +216,7 @@ class _Search:
     def run(
         self, query: query_tree.Query, *, index_complete: bool, digest: bytes | None = None
     ) -> SearchResult:
-        """Return one page of the sessions that match, and what there is beside it.
+        """Return one page of the sessions that match, and the totals.
 
         With the `digest` of a secret, those that hold it.
         """

@@ -1,5 +1,5 @@
-"""Other terms of the index that a word may have meant: its inflected forms, its neighbours, and
-what contains it.
+"""Other terms of the index that a word may mean: inflected forms, corrections, and longer words
+that contain it.
 
 Forms share the stem that SQLite's Porter stemmer finds, so `truncation` also means *truncate*. That
 is for English; a word of another script has no stem and no other form. A word that occurs nowhere

@@ -1,4 +1,4 @@
-"""A record → its documents: the texts that can be searched for, each with what it is.
+"""Record → its searchable texts, each with its kind.
 
 Nothing here knows terms or tables. The number of a document is its place among those of its record,
 so that a text is found again from the record's bytes alone. A todo list or a task beside a session

@@ -1,4 +1,4 @@
 """Where the bytes of transcripts come from, and whether they are still the same bytes.
 
-Knows files and their states; refuses to know what a line or a record is.
+Knows files and their states, but not lines or records.
 """

@@ -125,7 +125,7 @@ _kept: dict[str, FileParts] = {}
 
 @contextmanager
 def kept_parts(parts: Mapping[str, FileParts]) -> Iterator[None]:
-    """Let this process read files, by name, from these parts as far as they go."""
+    """Make this process read files, by name, from these cached parts if possible."""
     _kept.update(parts)
     try:
         yield

@@ -1,7 +1,7 @@
-"""Looking at files and directories without trusting them: what is refused, and why, as values.
+"""Access files and directories without trusting them: what is refused, and why, as values.
 
-Knows links, special files and permissions, in any source; refuses to know what a file means. A
-refusal is a value and not an exception, because one bad entry must not hide its neighbours.
+Knows links, special files and permissions, in any source, but not what a file means. A refusal is a
+value and not an exception, because one bad entry must not hide its neighbours.
 """
 
 import os
@@ -19,7 +19,7 @@ Parts = tuple[str, ...]
 
 
 class Refusal(StrEnum):
-    """Why an entry was left alone."""
+    """Why an entry was refused."""
 
     LINK_OUTSIDE = "symbolic link to outside the directory"
     LINK_BROKEN = "broken symbolic link"
@@ -30,7 +30,7 @@ class Refusal(StrEnum):
 
 
 class Refused(NamedTuple):
-    """An entry that was found and left alone."""
+    """An entry that was found and refused."""
 
     path: Path
     reason: Refusal
@@ -169,7 +169,7 @@ def _is_real_directory(entry: source.Entry) -> bool:
 def open_file(name: Path | str, *, resolve: bool = False) -> source.SourceFile:
     """Open a regular file for reading, unbuffered; raise UnreadableInput for anything else.
 
-    `resolve` is for a path that the user gave: there a symbolic link is a wish, not a trap.
+    `resolve` is for a path given by the user, whose symbolic links are followed.
     """
     try:
         # As text where it is text: there are thousands of files, and a path is slow to make.

@@ -1,5 +1,5 @@
-"""What holds transcripts and the files beside them: the seam between bytes and all that reads them;
-and what a directory listing says about a file and its changes.
+"""Sources: the abstraction over where transcripts and their sidecars are stored; and the stamps by
+which a directory listing shows that a file has changed.
 
 A source opens files, gives their status and lists directories. Files are named by text that looks
 like a path: that of `Transcript.file` and `Span.file`. A name below a mount point belongs to the
@@ -109,10 +109,11 @@ class Source(Protocol):
 
 
 class DirectorySource:
-    """Files on disk, which may be traps: links and special files are not opened.
+    """Files on disk, which are untrusted: links and special files are not opened.
 
-    An entry is looked at before it is opened, since opening alone can hang (a pipe) or act (a
-    device), and again through the descriptor, since it may have been exchanged in between.
+    An entry is checked before it is opened, since opening alone can hang (a pipe) or have side
+    effects (a device), and again through the descriptor, since it may have been replaced in
+    between.
     """
 
     def open(self, name: str) -> SourceFile:
@@ -130,7 +131,7 @@ class DirectorySource:
             return list(entries)
 
     def has_on_disk(self, name: str) -> bool:
-        """Whether the system knows the name; a source that adds files of its own may say no."""
+        """Whether the file exists on disk; False for a file that only this source has."""
         return True
 
 
@@ -170,7 +171,7 @@ def is_only_archived(name: str) -> bool:
 
 
 def mount(point: str, source: Source) -> None:
-    """Let `source` hold all names below `point`, an absolute path, in this process.
+    """Mount `source` at `point`, an absolute path, in this process.
 
     Processes that it starts to read files get the same mounts.
     """
@@ -178,7 +179,7 @@ def mount(point: str, source: Source) -> None:
 
 
 def unmount(point: str) -> None:
-    """Let names below `point` be paths on disk again."""
+    """Unmount what is mounted at `point`."""
     del _mounts[point]
 
 

@@ -2,9 +2,9 @@
 
 `data_directory` says where the index is; `text_conditions`, `text_queries` and `usage_queries` ask
 it, `text_matches` is what a query of texts finds, `quick_totals` has figures for a status line, and
-`secret_rows` says where secrets are. Everything else is for this package and for `recollect.sync`,
-which writes the index; an import contract holds that. Names are imported on first use, since every
-command begins with a few of them.
+`secret_rows` says where secrets are. Everything else is internal to this package and
+`recollect.sync`, which writes the index; an import contract enforces that. Names are imported on
+first use, since every command begins with a few of them.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""Rows of files and names: which transcripts the index knows, and the texts that repeat.
+"""Rows of files and names: the indexed transcripts, and interned strings.
 
-Names that repeat are stored once and handed out as numbers; a `Names` belongs to one connection
-and one sync. Files and names carry a checksum for the sake of SQLite builds that cannot check
-pages. A path whose bytes are not UTF-8 is stored as hex digits, which SQLite and JSON can hold.
+Names that repeat are stored once and referred to by number; a `Names` belongs to one connection and
+one sync. Files and names carry a checksum for the sake of SQLite builds that cannot check pages. A
+path whose bytes are not UTF-8 is stored as hex digits, which SQLite and JSON can hold.
 """
 
 import os
@@ -18,11 +18,11 @@ from recollect.sources.source import UNTRUSTED, Stamp
 from recollect.store.schema import DamagedIndex, load_checksums, read_meta
 
 ODD: Final = "\0"
-"""Marks a path that is kept as numbers, because its bytes are no UTF-8; no path holds it."""
+"""Marks a path stored as hex digits, because it is not valid UTF-8; no path contains it."""
 
 
 def encode_path(path: str) -> str:
-    """A path whose bytes are no UTF-8 as text that is, with a mark before it."""
+    """Encode a path that is not valid UTF-8 as text, after a marker."""
     if path.isascii():
         return path
     try:
@@ -38,7 +38,7 @@ def encode_paths(paths: Iterable[str]) -> str:
 
 
 def decode_path(text: str) -> str:
-    """The path that `encode_path` was given."""
+    """Reverse `encode_path`."""
     try:
         return os.fsdecode(bytes.fromhex(text[1:])) if text[:1] == ODD else text
     except (TypeError, ValueError) as error:
@@ -75,11 +75,12 @@ class FileRow(msgspec.Struct, frozen=True):
     head_hash: bytes
     tail_hash: bytes
     is_racy: bool
-    """Written to so shortly before it was read that its time cannot show a later change."""
+    """Whether it was read so soon after a write that its mtime may miss a later change."""
     is_gone: bool = False
 
 
-# The checksum is of all but `is_gone`, which changes by itself and which the next sync would mend.
+# The checksum covers everything but `is_gone`, which changes on its own and which the next sync
+# would repair.
 _COLUMNS = ("crc", "is_gone", *FileRow.__struct_fields__[:-1])
 _SELECT_FILES = f"SELECT id, {', '.join(_COLUMNS)} FROM files"
 _GONE_OR_ASKED = "WHERE is_gone OR path IN (SELECT value FROM json_each(?))"
@@ -126,7 +127,7 @@ def load_states(connection: apsw.Connection) -> dict[str, Stamp]:
 
 
 def save_file(connection: apsw.Connection, row: FileRow, number: int | None = None) -> int:
-    """Write what is known of a transcript, replacing row `number` if given; return its number."""
+    """Write the row of a transcript, replacing row `number` if given; return its number."""
     if number is None:
         number = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM files").get)
     *others, is_racy, is_gone = msgspec.structs.astuple(_translate(row, encode_path))
@@ -199,7 +200,7 @@ def _translate(row: FileRow, translate: Callable[[str], str]) -> FileRow:
 
 
 def mark_gone(connection: apsw.Connection, number: int, *, is_gone: bool) -> None:
-    """Keep the rows of a transcript that is no longer there, marked as such; or unmark them."""
+    """Mark a transcript as deleted, keeping its rows; or unmark it."""
     connection.execute("UPDATE files SET is_gone = ? WHERE id = ?", (is_gone, number))
 
 
@@ -241,7 +242,7 @@ def _crc_of(*values: object) -> int:
 
 
 class Names:
-    """Texts that repeat, as numbers."""
+    """Interned strings and their numbers."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.numbers = _Numbers(connection)
@@ -315,7 +316,7 @@ def load_known(connection: apsw.Connection) -> KnownFiles:
 
 
 def save_problem(connection: apsw.Connection, path: str, reason: str | None) -> None:
-    """Note what is wrong with a file, or that nothing is."""
+    """Record or clear the problem of a file."""
     if reason is None:
         connection.execute("DELETE FROM problems WHERE path = ?", (encode_path(path),))
     else:

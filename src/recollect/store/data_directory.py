@@ -40,7 +40,7 @@ def find_data_directory(environment: Mapping[str, str] = os.environ) -> Path:
         refuse_claude_directory(path, _find_claude_directories(environment))
         return path
     if "linux" in sys.platform:
-        # What platformdirs answers here; importing it would cost half of a warm answer.
+        # The same as platformdirs returns, whose import would take half of a warm run.
         base = environment.get("XDG_DATA_HOME", "").strip()
         return Path(base or Path.home() / ".local" / "share") / "recollect"
     import platformdirs  # not needed everywhere
@@ -100,7 +100,7 @@ def _holds(mount_point: str, path: str) -> bool:
 
 
 TEXT_DIRECTORY = "text"
-"""Of the full-text index, below the data directory, with a lock of its own."""
+"""The directory of the full-text index, below the data directory, with its own lock."""
 
 
 def find_text_path(directory: Path) -> Path:
@@ -124,7 +124,7 @@ class Lock:
         """A process forked while the lock is held has to close it, or it holds the lock, too."""
 
     def show_life(self) -> None:
-        """Let those who wait know that the holder is at work; costs nothing when often called."""
+        """Show waiting processes that the holder is making progress; cheap to call often."""
         now = time.monotonic()
         if now - self._shown > LIFE_SECONDS:
             self._shown = now
@@ -135,7 +135,7 @@ class Lock:
 def hold_lock(
     directory: Path, patience: float = PATIENCE_SECONDS, *, name: str = LOCK_NAME
 ) -> Iterator[Lock]:
-    """Be the only writer in `directory`; waits as long as the present one shows life."""
+    """Acquire the write lock of `directory`; waits as long as the current holder makes progress."""
     path = directory / name
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -35,7 +35,7 @@ CARRIED_KEY = "carried"
 
 T = TypeVar("T")
 Connection = apsw.Connection
-"""The index, as the layers above hand it on; only this package asks it anything."""
+"""The index, as passed around by the layers above; only this package queries it."""
 
 
 class Access(NamedTuple):
@@ -159,7 +159,7 @@ def _open_sound(path: Path) -> apsw.Connection:
 
 
 def set_aside_if_damaged(directory: Path) -> bool:
-    """Look at all of the index, and move it out of the way if it is damaged: whether it was."""
+    """Check the whole index, set it aside if it is damaged, and return whether it was."""
     path = directory / data_directory.INDEX_NAME
     with data_directory.hold_lock(directory) as lock:
         try:
@@ -174,7 +174,8 @@ def set_aside(path: Path, name: str = DAMAGED_NAME) -> None:
     """Rename the index at `path`, replacing an earlier one of that name."""
     target = path.with_name(name)
     try:
-        # Its log first: an index without it is an older one, a log without an index is nothing.
+        # Its log first: an index without its log is an older state, while a log without an index is
+        # useless.
         for suffix in ("-wal", "-shm", ""):
             target.with_name(target.name + suffix).unlink(missing_ok=True)
             if path.with_name(path.name + suffix).exists():

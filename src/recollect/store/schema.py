@@ -39,7 +39,7 @@ class DamagedIndex(IndexFailure):
 
 
 class NewerIndex(IndexFailure):
-    """A newer program made the index: it is intact, and not ours to read or to replace."""
+    """The index was created by a newer version: it is intact, and must not be read or replaced."""
 
 
 class ReplacedIndex(IndexFailure):
@@ -61,7 +61,7 @@ def translate_errors(path: Path, rebuild: str = "recollect index --rebuild") -> 
         if is_damage(error):
             raise _describe_damage(path, error, rebuild) from error
         if isinstance(error, apsw.SQLError):
-            # Our own statement is wrong: a bug, and not the user's business to mend.
+            # Our own statement is wrong: a bug, which the user cannot fix.
             raise
         raise IndexFailure(f"{_describe(error, path)} {_REMEDY}") from error
 
@@ -96,7 +96,7 @@ RESERVED_BYTES = 8
 
 @cache
 def load_checksums() -> bool:
-    """Let all connections of this process check what they read: whether that is possible."""
+    """Verify page checksums on all connections of this process; return whether that is possible."""
     # Not by `apsw.sqlite_extra`, whose imports cost more than a warm answer takes to compute.
     extension = Path(apsw.__file__).parent / "sqlite_extra_binaries" / "cksumvfs"
     connection = apsw.Connection(":memory:")
@@ -111,7 +111,7 @@ def load_checksums() -> bool:
 
 
 def reserve_checksums(connection: apsw.Connection) -> None:
-    """Let the pages of an index that is still empty have checksums."""
+    """Enable page checksums for an index that is still empty."""
     if load_checksums():
         connection.reserve_bytes(reserve=RESERVED_BYTES)
 
@@ -334,11 +334,11 @@ def write_meta(connection: apsw.Connection, key: str, value: str) -> None:
 
 
 NEWER_NAME = "index.newer.db"
-"""What the index of a newer program is called when it had to make room."""
+"""File name of a newer version's index that was set aside."""
 
 
 def make_tables(connection: apsw.Connection) -> None:
-    """Make all tables, empty, and note who made them."""
+    """Create all tables, and record the version that created them."""
     connection.execute(TABLES)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     write_meta(connection, "schema", str(SCHEMA_VERSION))
@@ -349,7 +349,7 @@ def make_tables(connection: apsw.Connection) -> None:
 
 
 def drop_everything(connection: apsw.Connection) -> None:
-    """Leave a file without any table."""
+    """Drop all tables."""
     connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
     reserve_checksums(connection)
     connection.execute("VACUUM")

@@ -263,7 +263,7 @@ def _is_outdated(connection: apsw.Connection) -> bool:
 
 
 def _forget_outdated(connection: apsw.Connection) -> None:
-    """Have all files read again if another version wrote the rows; no row is deleted."""
+    """Mark all files to be read again if another version wrote the rows; no row is deleted."""
     if _is_outdated(connection):
         query = "UPDATE sessions SET mtime_ns = :time, counted_mtime_ns = :time"
         connection.execute(query, {"time": UNTRUSTED})

@@ -36,7 +36,7 @@ NEVER: Final = Condition("0")
 
 
 def holds_words(match: str) -> Condition:
-    """The text fulfils an expression of FTS5."""
+    """The text matches an FTS5 expression."""
     # With the plus it is one look-up for all, not one for each text that it would find.
     return Condition("+{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
 

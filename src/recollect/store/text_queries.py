@@ -1,4 +1,4 @@
-"""What search asks of the full-text index: all texts that fulfil a condition, and what they are.
+"""Queries on the full-text index: all texts that match a condition, and their properties.
 
 Which texts match is fetched as one JSON text a column: a hundred thousand texts take tens of
 milliseconds, where as many rows would take a second. What else there is to know of a text is
@@ -81,7 +81,7 @@ _DECODER: Final = msgspec.json.Decoder(list[int])
 
 
 class TextQueries:
-    """The full-text index as search sees it, with what is not in it yet beside it."""
+    """The full-text index as search sees it, with texts that are not indexed yet."""
 
     def __init__(self, tables: "_Tables") -> None:
         self._tables = [tables]

@@ -1,4 +1,4 @@
-"""All terms of the full-text index as one long text, to find a term by what is inside it.
+"""All terms of the full-text index as one long text, to find terms by substring.
 
 SQLite's own list of terms counts their occurrences at every look, which takes seconds where there
 are many texts. So the list is copied after much was added, and new terms are noted beside the copy

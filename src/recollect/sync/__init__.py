@@ -1,7 +1,7 @@
 """Updates the index from transcripts. Entered through the names here.
 
-Everything else in this package is its own affair; an import contract holds that. Names are imported
-on first use: a current index needs neither the reader nor the prices.
+Everything else in this package is internal; an import contract enforces that. Names are imported on
+first use: a current index needs neither the reader nor the prices.
 """
 
 from typing import TYPE_CHECKING

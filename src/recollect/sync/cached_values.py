@@ -1,7 +1,7 @@
 """Listings, figures and tool calls from the index; only changed files are read again.
 
 What is read from files is saved in batches, so that an interrupt loses little. If the index cannot
-be written, the answer is the same, and the next one takes as long.
+be written, the result is the same, but nothing is cached.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -5,7 +5,7 @@ The text pass decodes every record anyway, so it counts the files that it reads 
 (`FIGURES`); others are read for their figures alone, on demand.
 
 How a session is read for its outline is up to the caller. If the index cannot be written, the
-answer is the same, and the next one takes as long.
+result is the same, but nothing is cached.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ def read_figures(
 
 
 class _CountedFile(msgspec.Struct, frozen=True, array_like=True):
-    """The figures of a file on the way from a worker."""
+    """The figures of a file, as sent by a worker."""
 
     stamp: Stamp
     figures: FileFigures

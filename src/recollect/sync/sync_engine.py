@@ -40,7 +40,7 @@ __all__ = [
 
 
 class SyncProgress(Struct, frozen=True):
-    """How far a sync is."""
+    """Progress of a sync."""
 
     files_done: int
     files: int

@@ -61,7 +61,7 @@ class Analyzer(Struct, frozen=True):
 
 
 class TextProgress(Struct, frozen=True):
-    """How far indexing is, in bytes of transcripts."""
+    """Progress of indexing, in bytes of transcripts."""
 
     bytes_done: int
     bytes: int
@@ -206,7 +206,7 @@ def index_texts(
 
 
 class _Limit(NamedTuple):
-    """When to stop, and whether to the point."""
+    """When to stop, and how strictly."""
 
     deadline: float | None
     is_strict: bool

@@ -21,7 +21,7 @@ Batches = Sequence[Sequence[Job]]
 
 
 def begin_reading(mounts: Mapping[str, Source]) -> None:
-    """Set up a process that reads for another, from the same sources."""
+    """Set up a worker process, with the same sources."""
     begin_worker()
     mount_all(mounts)
     if hasattr(os, "nice"):

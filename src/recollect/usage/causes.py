@@ -60,7 +60,7 @@ class CausedMessage(Struct, frozen=True, kw_only=True):
 
 
 class ReplyCase(Struct, frozen=True, kw_only=True):
-    """What decides about the causes of a message."""
+    """The facts that determine the causes of a message."""
 
     note: ReplyNote | None = None
     is_subagent: bool = False
@@ -78,7 +78,7 @@ class _Purse:
         self.parts: defaultdict[Cause, CausePart] = defaultdict(CausePart)
 
     def take(self, cause: Cause, name: str, tokens: int) -> int:
-        """Give tokens of a class a cause, and return how many there were left."""
+        """Attribute tokens of a class to a cause, and return how many there were left."""
         left: int = self.tokens[name]
         taken = min(max(tokens, 0), left)
         if taken:
@@ -91,12 +91,12 @@ class _Purse:
         return taken
 
     def take_sent(self, cause: Cause, tokens: int) -> None:
-        """Give tokens a cause that were sent and not read from the cache."""
+        """Attribute tokens that were sent and not read from the cache."""
         for name in ("cache_write_5m", "cache_write_1h", "input"):
             tokens -= self.take(cause, name, tokens)
 
     def close(self, cause: Cause) -> dict[Cause, CausePart]:
-        """Give everything that is left a cause, and return all parts."""
+        """Attribute the remaining tokens, and return all parts."""
         for name in CLASSES:
             self.take(cause, name, self.tokens[name])
         # Fractions that were rounded away, and what is not the price of a token.

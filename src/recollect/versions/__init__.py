@@ -2,5 +2,5 @@
 
 Versions are rebuilt from what transcripts and file-history backups record, as pure functions over
 immutable data. How well a version is known is part of it (`Grade`): a guess never looks like a
-fact. Only `file_restore` writes, and only what it was asked to.
+fact. Only `file_restore` writes, and only the requested files.
 """

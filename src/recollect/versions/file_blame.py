@@ -1,5 +1,4 @@
-"""Who wrote each line of a file: its history and what git knows of it, the contents that were
-committed, put together.
+"""Who wrote each line of a file: combines its history with the contents committed to git.
 
 Where there is no git or no repository, git knows nothing.
 

@@ -3,8 +3,8 @@ the file that was asked about: its spellings, its repository, and the work trees
 
 Recorded paths are text: each is of the machine that wrote it and says nothing about this one.
 
-For the file that was asked about, the user's own files are looked at, never at those of a Claude
-directory, and runs no program.
+Only the requested file and its repository are accessed, never a Claude directory, and no program is
+run.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Which version of a file a person means (by number, by time, or by session and turn), and writing
-it back to disk without losing what is there.
+"""Select a version of a file (by number, by time, or by session and turn), and write it back to
+disk without losing the current content.
 
 The new content is complete beside the file before it takes its place in one step, and what it
 replaces is kept under a name of its own. Links are not followed: a transcript can name any path.
@@ -59,7 +59,7 @@ def _find_after(
     of_session = [each for each in versions if each.origin.session_id.startswith(prefix)]
     ids = {each.origin.session_id for each in of_session}
     if len(ids) > 1:
-        raise UsageError(f"{prefix} is the start of several ids: {', '.join(sorted(ids))}.")
+        raise UsageError(f"{prefix} matches several sessions: {', '.join(sorted(ids))}.")
     found = [each for each in of_session if (each.origin.turn or 0) <= turn]
     if found and found[-1] is of_session[-1]:
         check_turn(found[-1].origin.session_id, turn)
@@ -223,4 +223,4 @@ def _keep_present(plan: RestorePlan) -> Path | None:
         except FileExistsError:
             continue
         return copy
-    raise RecollectError(f"There are too many copies beside {plan.target}. Remove some.")
+    raise RecollectError(f"There are too many backup copies of {plan.target}. Remove some.")

@@ -153,7 +153,7 @@ def _drop_late_copies(evidence: Sequence[FileEvidence | Cause]) -> list[FileEvid
 
 
 class _Machine:
-    """The state of one file while its evidence is taken in."""
+    """The state of one file while its evidence is replayed."""
 
     def __init__(self, path: str, find_base: FindBase | None) -> None:
         self._path = path

@@ -254,7 +254,7 @@ class _Collector:
         return CallReference(path=path, origin=origin, spans=tuple(filter(None, spans)))
 
     def _iter_prompts(self) -> Iterator[_Placed]:
-        """A person had the time to change files before each prompt."""
+        """The user may have changed files before each prompt."""
         for turn in self._main.turns:
             records = turn.messages[0].records if turn.messages else ()
             if not records:

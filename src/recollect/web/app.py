@@ -58,7 +58,7 @@ FailureHandler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 class ErrorPage(Struct, frozen=True, kw_only=True):
-    """Why there is no page."""
+    """The reason for an error page."""
 
     status: int
     error: ErrorDetail
@@ -85,7 +85,7 @@ def create_app(settings: Settings) -> Starlette:
         exception_handlers={RecollectError: answer_failure, HTTPException: answer_failure},
         lifespan=_make_lifespan(parts),
     )
-    # A path is right or not: a redirect would be made from untrusted parts of the request.
+    # No redirects: they would be built from untrusted parts of the request.
     app.router.redirect_slashes = False
     app.state.parts = parts
     return app

@@ -5,8 +5,8 @@ Horizontal lengths are percentages and heights are pixels, so that text keeps it
 width. Colours are classes of the style sheet. What is not known is hatched: a bar without a value
 would not be visible.
 
-Days are links to their sessions. Those of a heat map are left out of the tab order: hundreds of
-stops would stand between a keyboard and the rest of the page, and lists have a date filter.
+Days are links to their sessions. Those of a heat map are not in the tab order: hundreds of stops
+would make the rest of the page hard to reach by keyboard, and lists have a date filter.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

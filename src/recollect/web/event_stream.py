@@ -140,7 +140,7 @@ class EventSource:
 
 
 async def _wait(*futures: asyncio.Future[Any]) -> None:
-    """Wait until one of them is done, or it is time to show life."""
+    """Wait until one of them is done, or a keep-alive is due."""
     await asyncio.wait(futures, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
 
 

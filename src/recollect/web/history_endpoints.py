@@ -1,5 +1,5 @@
-"""Questions over all sessions: `/api/history`, lists in the spelling that other programs for these
-files use; search with the query language of the command line; and what tokens cost, by anything.
+"""Queries over all sessions: `/api/history`, which lists sessions with the field names that other
+tools use; search with the query language of the command line; and usage by any group.
 
 Usage has the same documents as `recollect usage --json`, typed so that their shape can be
 published.

@@ -98,7 +98,7 @@ _SCHEME = "bearer "
 
 
 class Gate:
-    """Passes requests with a key; answers others with `closed`."""
+    """Passes on requests with a key; answers others with `closed`."""
 
     def __init__(self, app: ASGIApp, keys: Keys, is_public: IsPublic, closed: ASGIApp) -> None:
         self._app = app

@@ -139,12 +139,12 @@ def check_host(host: str, *, allow_remote: bool, allow_run: bool = False) -> Non
     if not allow_remote:
         raise UsageError(
             f"{host!r} can be reached from other machines. The key protects your sessions, but "
-            "what is sent can be read on the way: use an SSH tunnel, or add --allow-remote."
+            "traffic is not encrypted: use an SSH tunnel, or add --allow-remote."
         )
     if host in _EVERYWHERE:
         raise UsageError(
-            f"Name the one address that browsers will use, not {host!r}: requests to any other "
-            "name are refused."
+            f"Specify the address that browsers will use, not {host!r}: requests to any other "
+            "host are refused."
         )
 
 

@@ -65,7 +65,7 @@ class FindParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 def describe_session(
     services: Services, wanted: SessionParameters
 ) -> session_documents.SessionDocument:
-    """All that is known of a session but what was said."""
+    """Everything known about a session except the conversation itself."""
     workspace = services.workspace
     found = workspace.locate(wanted.id, wanted.project)
     shares = workspace.share_tokens([found.transcript]).get(found.transcript.file)
@@ -98,7 +98,7 @@ def describe_outline(
 
 
 def find_in_session(services: Services, wanted: FindParameters) -> session_documents.FindDocument:
-    """The records of a session that hold some words, those that no page shows yet included."""
+    """The records of a session that contain some words, including those not rendered yet."""
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
         turn_of = build_timeline(session).turn_of
@@ -114,7 +114,7 @@ def find_in_session(services: Services, wanted: FindParameters) -> session_docum
 def describe_metrics(
     metrics: Metrics, shares: session_documents.TokenShares | None
 ) -> session_documents.SessionMetrics:
-    """The figures; the client's own word on the cost is for `/api/usage/explain`."""
+    """The figures; the cost reported by the client is in `/api/usage/explain`."""
     values = structs.asdict(metrics)
     if shares is not None:
         values |= {"tokens": shares.own, "copied_tokens": shares.copied}
@@ -160,7 +160,7 @@ def load_record(services: Services, wanted: RecordParameters) -> bytes:
 
 
 class NoParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Nothing to choose."""
+    """No parameters."""
 
 
 def list_projects(services: Services, _: NoParameters) -> session_documents.ProjectsDocument:
@@ -181,7 +181,7 @@ def describe_overview(services: Services, _: NoParameters) -> session_documents.
 
 
 def describe_health(services: Services, _: NoParameters) -> session_documents.HealthDocument:
-    """How the files and the index are."""
+    """The status of the files and the index."""
     report = services.workspace.health()
     known = services.workspace.catalog.snapshot
     return session_documents.HealthDocument(

@@ -79,7 +79,7 @@ def write_state(directory: Path, state: ServerState) -> None:
             file.write(msgspec.json.format(msgspec.json.encode(state), indent=2) + b"\n")
     except OSError as error:
         raise IndexFailure(
-            f"Cannot write {directory / STATE_NAME}: {error.strerror}. Check that there is room."
+            f"Cannot write {directory / STATE_NAME}: {error.strerror}. Is the disk full?"
         ) from error
 
 

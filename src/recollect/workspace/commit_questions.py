@@ -1,4 +1,4 @@
-"""Questions that need git: the commits of a session, the prompts behind a commit or a tree."""
+"""Queries that need git: the commits of a session, the prompts behind a commit or a tree."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _open_recorded(directory: str) -> git_repository.Repository:
     if root is None or not file_paths.has_repository(root):
         raise NothingFound(
             f"There is no git repository in {directory or 'the directory of the session'}. "
-            "Name it with --repo DIR."
+            "Specify it with --repo DIR."
         )
     if not file_paths.is_own(root):
         raise UsageError(f"{root} belongs to another user. If you trust it, use --repo {root}.")
@@ -154,7 +154,7 @@ def explain_commit(workspace: Workspace, revision: str, directory: Path) -> Expl
     commit_id = repository.find_commit(revision)
     commit = repository.read_commit(commit_id) if commit_id else None
     if commit is None:
-        raise NothingFound(f"{revision!r} is not a commit of {repository.root}.")
+        raise NothingFound(f"{revision!r} is not a commit in {repository.root}.")
     finder = FileFinder(workspace, FileRequest(repository.root / "any"))
     tally = _Tally()
     for path, _ in workspace.track_files(commit.files):

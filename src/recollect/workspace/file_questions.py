@@ -1,4 +1,4 @@
-"""Questions about files: their versions, and who wrote their lines, over all sessions."""
+"""Queries about files: their versions, and who wrote their lines, across all sessions."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:
     found = FileFinder(workspace, request).find(request.path)
     if found is None:
         raise NothingFound(
-            f"No session has recorded a version of {request.path}. If the project was moved, name "
-            "its earlier directory with --moved-from."
+            f"No session has recorded a version of {request.path}. If the project was moved, "
+            "specify its earlier directory with --moved-from."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""What all questions of a workspace need: Claude directories, index, prices, clock and progress.
+"""What all queries of a workspace need: Claude directories, index, prices, clock and progress.
 
 Each is found when it is first needed: a warm command should cost little more than its imports.
 """

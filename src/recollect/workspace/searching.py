@@ -1,4 +1,4 @@
-"""Search all sessions: update the full-text index, run the query, and say whose hits they are."""
+"""Search all sessions: update the full-text index, run the query, and find the sessions of hits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server knows of all sessions: an immutable in-memory snapshot, swapped atomically.
+"""A server's catalog of all sessions: an immutable in-memory snapshot, swapped atomically.
 
 The indexer process fills it, so that listing sessions reads neither files nor the database. Also
 the changes between snapshots, for pages that are open, and the values that lists can be filtered
@@ -85,7 +85,7 @@ class SessionCatalog:
         self._has_texts.wait(seconds)
 
     def apply(self, update: Update) -> None:
-        """Replace the snapshot by one with these changes."""
+        """Replace the snapshot with one that has these changes."""
         with self._lock:
             self._take(update)
             known = self.snapshot

@@ -19,7 +19,7 @@ _LOCK_NAME: Final = "marks.lock"
 
 
 class SessionMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the user said about a session."""
+    """The star and the note of a session."""
 
     starred: bool = False
     note: str = ""
@@ -85,7 +85,7 @@ def _read(directory: Path) -> MarksFile:
         return MarksFile()
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise IndexFailure(
-            f"Cannot read the stars and notes in {path}: {error}. Move it away to start over."
+            f"Cannot read the stars and notes in {path}: {error}. Move or delete it to start over."
         ) from error
 
 

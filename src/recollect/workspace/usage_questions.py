@@ -1,7 +1,7 @@
-"""Questions about usage, put in the words of a request and answered from the ledger.
+"""Usage queries: from request parameters to reports from the ledger.
 
-Knows how filters become a question, and what belongs to a complete answer: titles, the costs that
-clients reported, the pace of the current block. Which ledger is asked is up to the workspace.
+Knows how filters become a query, and what belongs to a complete report: titles, the costs that
+clients reported, the pace of the current block. Which ledger is used is up to the workspace.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class UsageAnswer(Struct, frozen=True, kw_only=True):
 
     report: reports.UsageReport
     pace: Pace | None = None
-    """How fast the current 5-hour block is used up, in a report by block."""
+    """The burn rate of the current 5-hour block, in a report by block."""
     problems: Mapping[str, str]
     """Why transcripts could not be read, by path."""
     failure: str | None = None

@@ -1,9 +1,9 @@
-"""`Workspace`: questions about the sessions of some Claude directories, answered from the index.
+"""`Workspace`: queries about the sessions of some Claude directories, answered from the index.
 
-Each question brings the index up to date first, so an answer never depends on what was asked
-before. A damaged index is rebuilt and the question asked again; an index that cannot be written
-costs time and the memory of deleted transcripts, not the answer. Modules that only some questions
-need are imported by those questions: a warm command should cost little more than its imports.
+Each query updates the index first, so its result never depends on earlier queries. A damaged index
+is rebuilt and the query repeated; without a writable index, queries are slower and miss deleted
+transcripts, but still work. Modules that only some queries need are imported by those: a warm
+command should cost little more than its imports.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Roots = str | Path | Sequence[str | Path] | None
 
 
 class Workspace(WorkspaceResources):
-    """Claude directories, the index, and the questions that they answer."""
+    """Claude directories, the index, and queries on them."""
 
     def sessions(
         self,
@@ -77,8 +77,8 @@ class Workspace(WorkspaceResources):
     def find(self, name: str) -> Transcript:
         """Return the transcript for a path, an id or the start of one, a title, `latest` or `-1`.
 
-        The name of a place in a session will do too, see `find_place`. Raises NothingFound if there
-        is none and AmbiguousSession if there are several.
+        A place in a session works too, see `find_place`. Raises NothingFound if there is none and
+        AmbiguousSession if there are several.
         """
         return self.find_place(name).transcript
 
@@ -150,7 +150,8 @@ class Workspace(WorkspaceResources):
     ) -> ExportDocument:
         """Export sessions to a file, several of them to a directory; see `find` for `names`.
 
-        Without `options` secrets are masked, and the suffix of the target says the format.
+        Without `options`, secrets are masked, and the format is inferred from the suffix of the
+        target.
         """
         from recollect.workspace.session_exports import export_sessions
 
@@ -234,7 +235,7 @@ class Workspace(WorkspaceResources):
         return follow(scope, beginning, options or FollowOptions())
 
     def overview(self) -> Overview:
-        """Return the activity of the last year, this week, what runs, what expires, projects."""
+        """Return activity, this week's figures, running and expiring sessions, and projects."""
         from recollect.workspace.overview_questions import load_reports, make_overview
 
         return make_overview(self, load_reports(self))

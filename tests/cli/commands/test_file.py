@@ -138,7 +138,7 @@ def test_the_start_of_several_ids_is_no_version(
     again.save()
     shown = run_recollect("file", str(project.path("app.py")), "--at", f"{SESSION[:8]}:1")
     assert (shown.code, shown.stdout) == (2, "")
-    assert f"{SESSION[:8]} is the start of several ids: {other}, {SESSION}." in shown.stderr
+    assert f"{SESSION[:8]} matches several sessions: {other}, {SESSION}." in shown.stderr
 
 
 def test_a_deleted_file_still_has_its_versions(
@@ -227,5 +227,5 @@ def test_what_is_no_version_is_explained(run_recollect: RunRecollect, project: P
     shown = run_recollect("file", str(project.directory))
     assert (shown.code, shown.stderr) == (
         2,
-        f"recollect: {project.directory} is a directory. Name a file.\n",
+        f"recollect: {project.directory} is a directory. Specify a file.\n",
     )

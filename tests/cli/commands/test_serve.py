@@ -30,7 +30,7 @@ def test_serve_is_a_command(run_recollect: RunRecollect) -> None:
     [
         (("--demo", "--claude-dir", "x"), "Use only one of --claude-dir and --demo"),
         (("--host", "0.0.0.0"), "--allow-remote"),
-        (("--host", "0.0.0.0", "--allow-remote"), "Name the one address"),
+        (("--host", "0.0.0.0", "--allow-remote"), "Specify the address"),
         (("--port", "70000"), "--port"),
     ],
 )

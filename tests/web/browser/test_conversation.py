@@ -619,7 +619,7 @@ def test_a_restarted_server_says_that_it_is_over(browser: Browser, tmp_path: Pat
     with run_talker(tmp_path) as talker, visit(browser, talker.server) as found:
         page = found.page
         page.goto(talker.server.origin + path)
-        expect(page.locator("main")).to_contain_text("ended with the server")
+        expect(page.locator("main")).to_contain_text("ended when its server stopped")
 
 
 @pytest.mark.parametrize("look", [Look(), Look(size=PHONE)], ids=["desk", "phone"])

@@ -187,7 +187,7 @@ def test_a_session_is_readable_without_scripts(browser: Browser, server: Running
     call.locator("> summary").click()
     expect(output).to_be_visible()
     page.locator("details.child > summary").first.click()
-    page.get_by_role("link", name="Its conversation").first.click()
+    page.get_by_role("link", name="Show its conversation").first.click()
     expect(page.locator("details.call .call-output").first).to_be_attached()
     page.go_back()
     page.locator(".outline a").last.click()

@@ -1,1 +1,1 @@
-"""The commands, a module each: what one takes, which layer it asks, and what it prints."""
+"""The commands, one module each: its arguments, which layer it calls, and what it prints."""

@@ -245,7 +245,7 @@ def restore(
     from recollect.cli.archive_text import iter_written
 
     if bool(sessions) == everything:
-        raise UsageError("Name the sessions to restore, or use --all.")
+        raise UsageError("Specify the sessions to restore, or use --all.")
     base = write_targets.choose_target(options, RESTORED)
     document = run_restore(
         archive_encryption.open_existing(),

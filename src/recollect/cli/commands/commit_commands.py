@@ -122,8 +122,7 @@ def why_command(
     """Show the prompts behind a commit.
 
     COMMIT is HEAD by default. Each line that it added is attributed to the prompt that wrote it,
-    as `recollect blame` does. Nothing is written to the repository, unless --write-note asks for a
-    note.
+    as by `recollect blame`. Nothing is written to the repository unless you use --write-note.
 
     \b
       recollect why

@@ -354,7 +354,7 @@ def _check_target(request: ExportRequest, chosen: ExportOptions, options: _Optio
         _refuse_file(Path(options["output"] or ""), request, chosen)
         return
     if request.is_many or chosen.split or chosen.format == "parquet" or chosen.images == "beside":
-        raise UsageError("Use -o to say where to write.")
+        raise UsageError("Use -o to specify where to write.")
     if chosen.format.value in _NOT_FOR_TERMINALS and sys.stdout.isatty():
         raise UsageError(
             f"{chosen.format.value} needs a file. Use -o FILE, or redirect the output."
@@ -373,7 +373,7 @@ def _refuse_file(target: Path, request: ExportRequest, chosen: ExportOptions) ->
         return
     if find_format(target) is not None:
         what = "--split writes pages" if chosen.split else "Several sessions are written"
-        raise UsageError(f"{what} into a directory, and {target} is named like a file.")
+        raise UsageError(f"{what} into a directory, but {target} looks like a file name.")
 
 
 def _print(export: SessionExport) -> int:

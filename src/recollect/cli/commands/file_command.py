@@ -47,9 +47,9 @@ class _Options(file_text.SearchOptions):
 def file_command(path: Path, **options: Unpack[_Options]) -> int:
     """List the versions of a file across all sessions, or print one.
 
-    PATH may have been deleted. Each version says how it is known: `exact` (its whole content
-    is recorded), `replayed` (an unbroken chain of edits leads to it), `inferred` (it agrees with
-    all records, but something unseen may have changed it) or `partial` (only the changed lines are
+    PATH may have been deleted. Each version says how it is known: `exact` (its complete content
+    is recorded), `replayed` (an unbroken chain of edits leads to it), `inferred` (consistent with
+    all records, but an unrecorded change is possible) or `partial` (only the changed lines are
     known). Changes made in other ways, such as by shell commands or an editor, are listed as
     versions too.
 
@@ -102,7 +102,7 @@ def _print_text(version: Version, *, reveal: bool) -> None:
     text = _require_text(version)
     if version.known not in ("exact", "replayed"):
         click.echo(
-            f"recollect: {file_text.name_version(version)} may differ from what was there.",
+            f"recollect: {file_text.name_version(version)} may differ from the original.",
             err=True,
         )
     if sys.stdout.isatty():

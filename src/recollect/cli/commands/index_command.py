@@ -81,7 +81,7 @@ def index_command(
     """Update the index, or show its status.
 
     Other commands update it automatically. The index can be deleted at any time: it is rebuilt from
-    the transcripts, except for what it remembers of transcripts that Claude Code has deleted.
+    the transcripts, except for the usage of transcripts that Claude Code has deleted.
 
     Exits with 4 if a transcript could not be read and with 5 if the index cannot be used.
 

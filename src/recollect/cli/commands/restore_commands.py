@@ -1,5 +1,5 @@
 """`recollect checkpoints` and `recollect restore`: the state of a session's files at each of its
-prompts, and bringing back a version of a file or all files of a checkpoint.
+prompts, and restoring a version of a file or all files of a checkpoint.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def load_checkpoints(
     with command_workspace(claude_dirs) as workspace:
         transcript = workspace.find(name)
     backups = BackupDirectory(transcript.root)
-    # Files are compared and restored as they were, whatever they hold.
+    # Files are compared and restored unmasked.
     with masked_by(None):
         session = open_transcript(transcript)
     checkpoints = build_checkpoints(session, backups)
@@ -253,7 +253,7 @@ def _restore_file(target: str, options: _Options) -> None:
         return
     if _show_plan(plan, file_text.name_version(version), reveal=options["reveal"]):
         click.echo(
-            f"recollect: {file_text.name_version(version)} may differ from what was there.",
+            f"recollect: {file_text.name_version(version)} may differ from the original.",
             err=True,
         )
     _write([plan], options)
@@ -280,7 +280,7 @@ def _restore_checkpoint(session: str, number: int, options: _Options) -> None:
     if plans:
         _write(plans, options)
     else:
-        click.echo("Nothing to restore: all known files are as they were.")
+        click.echo("Nothing to restore: all known files are already in that state.")
 
 
 def _find_here(directory: str) -> Path:
@@ -292,8 +292,8 @@ def _find_here(directory: str) -> Path:
     if directory and Path(directory).is_relative_to(here):
         return Path(directory)
     raise UsageError(
-        f"The session worked in {_show(directory) or 'an unknown directory'}. Run the command "
-        "there, or name a directory with --to."
+        f"The session ran in {_show(directory) or 'an unknown directory'}. Run the command "
+        "there, or specify a directory with --to."
     )
 
 
@@ -313,13 +313,13 @@ def _show_plan(plan: RestorePlan, name: str, *, reveal: bool) -> bool:
 
     present, wanted = decode_file(plan.present or b""), decode_file(plan.data)
     if present is None or wanted is None:
-        click.echo(f"{_show(plan.target)} is not text now and would be replaced.")
+        click.echo(f"{_show(plan.target)} is not a text file now and would be replaced.")
     else:
         old, new = (mask_path(str(plan.target)), present.text), (name, wanted.text)
         for line in file_text.iter_diff(old, new, reveal=reveal):
             click.echo(line)
         if present.text == wanted.text:
-            click.echo(f"{_show(plan.target)}: only line ends or encoding differ.")
+            click.echo(f"{_show(plan.target)}: only line endings or encoding differ.")
     return plan.grade == "inferred"
 
 
@@ -328,7 +328,7 @@ def _write(plans: list[RestorePlan], options: _Options) -> None:
 
     doubtful = sum(plan.grade == "inferred" for plan in plans)
     if doubtful:
-        click.echo(f"recollect: {format_count(doubtful, 'file')} of uncertain content.", err=True)
+        click.echo(f"recollect: {format_count(doubtful, 'file')} with uncertain content.", err=True)
     if options["dry_run"]:
         click.echo(f"Would write {format_count(len(plans), 'file')}.")
         return

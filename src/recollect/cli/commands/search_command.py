@@ -64,7 +64,7 @@ def iter_result(
 
 
 def list_notes(result: SearchResult) -> list[str]:
-    """Return what was not found, and what was searched for otherwise than it was typed."""
+    """Return what was not found, and which words were searched for in another form than typed."""
     return [*_iter_notes(result)]
 
 
@@ -204,7 +204,7 @@ _NOTHING_IN_TIME = (
     help="Maximum number of sessions.",
 )  # fmt: skip
 @click.option(
-    "--page", default=1, show_default=True, type=click.IntRange(1, 100_000),
+    "--page", metavar="N", default=1, show_default=True, type=click.IntRange(1, 100_000),
     help="Show this page of sessions.",
 )  # fmt: skip
 @click.option("--project", metavar="TEXT", help="Only projects whose path contains TEXT.")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 FOUND = UnreadableInput.exit_code
-"""For scripts: a session with a secret is not fit to be shared as it is."""
+"""For scripts: a session with a secret should not be shared unmasked."""
 _HEADINGS = ("COUNT", "CONFIDENCE", "SESSION", "TURN", "WHEN", "KIND")
 _ADVICE = "Values are never printed. A key that others may have seen should be revoked or rotated."
 

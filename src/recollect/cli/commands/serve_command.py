@@ -30,6 +30,7 @@ MAX_PORT = 65535
 @click.command("serve")
 @click.option(
     "--port",
+    metavar="PORT",
     type=click.IntRange(0, MAX_PORT),
     help="Port to listen on; 0 picks a free one. Default: the last port used (initially 8765), "
     "or the next free one.",
@@ -44,7 +45,13 @@ MAX_PORT = 65535
 @click.option(
     "--demo-if-empty", is_flag=True, help="Use the sample sessions if you have none of your own."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on.",
+)
 @click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
 @click.option(
     "--allow-run",
@@ -67,7 +74,7 @@ def serve_command(  # noqa: PLR0913 - one parameter per option
     """Browse, search and follow sessions in the browser.
 
     The server listens on this machine only and opens a one-time sign-in link in your browser; no
-    one else gets in. Press Ctrl+C to stop it.
+    one else has access. Press Ctrl+C to stop it.
 
     \b
       recollect serve

@@ -1,5 +1,5 @@
-"""Small commands about one session: `recollect star`, `recollect note`, `recollect resume`, which
-hands it back to Claude Code, and `recollect open`, which prints the web app's link to it.
+"""Small commands for one session: `recollect star`, `recollect note`, `recollect resume`, which
+resumes it in Claude Code, and `recollect open`, which prints its link in the web app.
 """
 
 from collections.abc import Sequence

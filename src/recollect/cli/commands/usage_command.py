@@ -28,7 +28,7 @@ TIP = "To see a sample report: recollect usage --demo"
 
 
 class GroupChoice(click.Choice[str]):
-    """The groups, under the names that ccusage has for them too."""
+    """The groups, also accepted under their ccusage names."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the group."""
@@ -88,7 +88,7 @@ class _Options(TypedDict):
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Show only the first N rows; the total is still that of all.",
+    help="Show only the first N rows; the total still includes all rows.",
 )
 @click.option(
     "--client-cost",

@@ -1,6 +1,6 @@
-"""What there is to show of a session, before anyone decides how it looks.
+"""The views of a session: what to show, independent of how it is rendered.
 
-One description serves the terminal and the web page, so that each tool is handled in one place.
-Nothing here is escaped: every string is as untrusted as its transcript, and the renderer makes it
-safe for its destination.
+Terminal and web page share them, so that each tool is handled in one place. Nothing here is
+escaped: every string is as untrusted as its transcript, and the renderer makes it safe for its
+destination.
 """

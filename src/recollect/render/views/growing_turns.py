@@ -126,7 +126,7 @@ class GrowingTurns:
 
 
 class _RunningTurn:
-    """The last turn of a session while it goes on with replies and results."""
+    """The last turn of a session while replies and results are appended to it."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class _RunningTurn:
         return len(self._known_calls)
 
     def add(self, record: envelope.Record) -> bool:
-        """Append a record; False if the turn does not simply go on with it."""
+        """Append a record; False if it does not simply continue the turn."""
         match record:
             case conversation_records.Assistant():
                 is_next = self._follows(record) and self._add_reply(record)

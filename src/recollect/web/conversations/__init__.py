@@ -1,1 +1,1 @@
-"""Conversations with the user's own Claude Code that this server runs, and who may steer them."""
+"""Conversations with the user's own Claude Code that this server runs, and who may control them."""

@@ -192,7 +192,7 @@ class ConversationActions:
 
     async def _list_offers(self, request: Request) -> Response:
         hosted = self._find(request)
-        # A client that ends or does not answer offers nothing; the page says so elsewhere.
+        # A client that exits or does not respond offers nothing; the page says so elsewhere.
         try:
             found = await hosted.conversation.client_info() if hosted.is_running else ClientInfo()
         except (ClientFailure, TimeoutError, UsageError):
@@ -201,7 +201,7 @@ class ConversationActions:
 
     async def _measure_context(self, request: Request) -> Response:
         hosted = self._find(request)
-        # Nobody is woken up for a figure.
+        # A client is not started just for a figure.
         is_awake = hosted.is_running and hosted.conversation.pid is not None
         try:
             found = await hosted.conversation.context_usage() if is_awake else ContextUsage()

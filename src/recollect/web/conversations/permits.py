@@ -1,5 +1,5 @@
-"""Who may start and steer Claude Code: a page that we rendered for it, in a signed-in browser; and
-a log of what was started, answered and stopped from pages: when, what and where, no content.
+"""Who may start and control Claude Code: a page that we rendered for it, in a signed-in browser;
+and a log of what was started, answered and stopped from pages: when, what and where, no content.
 
 Beside the checks that every request passes (Host, origin, key), a request that runs something must
 come from a page (`Sec-Fetch-Site: same-origin`, our Origin, the cookie; never the access key) and

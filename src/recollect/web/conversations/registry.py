@@ -69,7 +69,7 @@ class Conversations:
         """Return a conversation; raises NothingFound if there is none."""
         found = self._hosted.get(conversation_id)
         if found is None:
-            raise NothingFound("This conversation has ended with the server that ran it.")
+            raise NothingFound("This conversation ended when its server stopped.")
         return found
 
     def find_by_session(self, session_id: str) -> HostedConversation | None:
@@ -148,7 +148,7 @@ class Conversations:
         )
 
     async def set_effort(self, hosted: HostedConversation, effort: str) -> None:
-        """Have the model think more, less or, where it can, not at all."""
+        """Set the thinking effort of the model."""
         if effort in (NO_THINKING, THINKING):
             await hosted.conversation.set_thinking(0 if effort == NO_THINKING else None)
             if effort == THINKING and hosted.conversation.options.effort is not None:
