@@ -109,7 +109,7 @@ def run_on_all_cores(
     Each worker calls `begin` first. Forks close `inherited` files. Where workers are spawned, both
     functions are pickled.
     """
-    with Crew(work, count, begin=begin, inherited=inherited) as crew:
+    with WorkerPool(work, count, begin=begin, inherited=inherited) as crew:
         yield from crew.collect()
 
 
@@ -125,7 +125,7 @@ def run_in_order(work: Work, count: int) -> Generator[bytes, None, None]:
                 following += 1
 
 
-class Crew:
+class WorkerPool:
     """Workers for the parts of some work, which they begin at once; within a `with` block."""
 
     def __init__(

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from recollect.export.masking import Mask, Stretch, scan_stretch
-from recollect.export.writing import Piece, encode_on_all_cores, pays_off
+from recollect.export.masking import Mask, ScanRange, scan_range
+from recollect.export.writing import Piece, encode_on_all_cores, should_use_all_cores
 from recollect.redact.findings import DEFAULT_POLICY
 from recollect.worker_processes import is_forking
 from recollect.workspace.workspace import open_workspace
@@ -98,8 +98,8 @@ def test_the_file_is_the_same(
 
 def test_short_sessions_are_exported_by_one_process() -> None:
     """Starting others would take longer."""
-    assert not pays_off(1_000_000)
-    assert not pays_off(None)
+    assert not should_use_all_cores(1_000_000)
+    assert not should_use_all_cores(None)
 
 
 TOKENS = [FAMILIES["github"].make(Random(seed)).text for seed in range(20)]
@@ -144,7 +144,7 @@ def test_every_line_is_in_one_stretch(tmp_path: Path, length: int) -> None:
     path.write_bytes(b"".join(lines).removesuffix(b"\n"))
     size = path.stat().st_size
     scanned = [
-        scan_stretch(Stretch(str(path), start, min(start + length, size), size), DEFAULT_POLICY)
+        scan_range(ScanRange(str(path), start, min(start + length, size), size), DEFAULT_POLICY)
         for start in range(0, size, length)
     ]
     assert sorted(offset for each in scanned for offset in each.matches) == starts

@@ -6,7 +6,7 @@ from pathlib import Path
 from recollect.health.root_checks import (
     INDEX_BYTES_PER_SECOND,
     ExpiringSession,
-    FirstLook,
+    FirstRunOverview,
     take_first_look,
 )
 from recollect.sync.index_access import find_transcripts
@@ -15,7 +15,7 @@ from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, seconds
 DAY = 24 * 3600
 
 
-def look(root: ClaudeRoot, day: int) -> FirstLook:
+def look(root: ClaudeRoot, day: int) -> FirstRunOverview:
     """Return the overview this many days after the first morning."""
     now = datetime.fromtimestamp(seconds_of(day * DAY), UTC)
     return take_first_look([root.path], find_transcripts([root.path]), now)
@@ -28,7 +28,7 @@ def test_the_overview_counts_everything(tmp_path: Path) -> None:
     path = root.session(SECOND, prompt("b"), project="-other", modified=20 * DAY)
     root.agent(f"{FIRST}/subagents", "a1", prompt("look"))
     size = sum(each.size for each in find_transcripts([tmp_path]))
-    assert look(root, 25) == FirstLook(
+    assert look(root, 25) == FirstRunOverview(
         sessions=2,
         projects=2,
         bytes=size,

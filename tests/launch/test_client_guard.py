@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from recollect.launch.client_guard import list_family, make_mark, read_settings
+from recollect.launch.client_guard import list_process_tree, make_mark, read_settings
 
 SPAWNED = 200
 
@@ -44,7 +44,7 @@ def test_a_process_without_an_environment_is_nobodys() -> None:
         assert client.stdout is not None
         tool = int(client.stdout.readline())
         client.wait()
-        found = [pid for pid, _ in list_family(client.pid, mark)]
+        found = [pid for pid, _ in list_process_tree(client.pid, mark)]
         os.kill(tool, signal.SIGKILL)
         bare.kill()
     assert found == [tool]

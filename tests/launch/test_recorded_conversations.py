@@ -46,7 +46,7 @@ class Replay:
         if direction == "in":
             self.events.extend(self._send(frame))
         elif direction == "out":
-            self.state.greet()
+            self.state.mark_ready()
             self.events.extend(self._receive(msgspec.json.encode(frame)))
 
     def _send(self, frame: dict[str, Any]) -> Iterator[ConversationEvent]:

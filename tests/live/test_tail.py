@@ -18,8 +18,8 @@ from recollect.live.tail import (
     SHORTER,
     UNKNOWN,
     End,
-    Nowhere,
     Piece,
+    StartOver,
     Tail,
 )
 from recollect.reader.line_blocks import CHUNK
@@ -251,7 +251,7 @@ def test_a_mark_of_another_content_starts_over(path: Path) -> None:
     step = Tail(path, pieces[2].mark).read()
     assert (step.reset, len(step.pieces)) == (REWRITTEN, 4)
     assert Tail(path, Mark(10**6, b"")).read().reset == SHORTER
-    assert Tail(path, Nowhere()).read().reset == UNKNOWN
+    assert Tail(path, StartOver()).read().reset == UNKNOWN
 
 
 def test_from_the_end_only_new_records_are_reported(path: Path) -> None:

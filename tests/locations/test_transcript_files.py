@@ -8,10 +8,10 @@ from recollect.locations.transcript_files import (
     TranscriptKind,
     TranscriptLocation,
     guess_place,
-    project_place,
-    run_place,
-    shared_subagents_place,
-    subagents_place,
+    project_location,
+    run_location,
+    shared_subagents_location,
+    subagents_location,
 )
 from tests.locations.trees import transcript, write
 
@@ -19,42 +19,42 @@ from tests.locations.trees import transcript, write
 def test_session_is_named_by_its_file(tmp_path: Path) -> None:
     """In a project's directory the stem is the session's id."""
     path = write(tmp_path / "s1.jsonl")
-    found = project_place(tmp_path).describe("s1.jsonl", path.stat())
+    found = project_location(tmp_path).describe("s1.jsonl", path.stat())
     assert found == transcript(path, "s1")
 
 
 def test_flat_subagent_does_not_tell_its_session(tmp_path: Path) -> None:
     """A subagent of 2.0.x is beside the sessions, and its session is only inside the file."""
     path = write(tmp_path / "agent-a1.jsonl")
-    found = project_place(tmp_path).describe("agent-a1.jsonl", path.stat())
+    found = project_location(tmp_path).describe("agent-a1.jsonl", path.stat())
     assert found == transcript(path, agent_id="a1")
 
 
 def test_shared_subagent_does_not_tell_its_session(tmp_path: Path) -> None:
     """A subagent in the `subagents` of its project names its session inside the file only."""
     path = write(tmp_path / "subagents" / "agent-a1.jsonl")
-    found = shared_subagents_place(path.parent).describe(path.name, path.stat())
+    found = shared_subagents_location(path.parent).describe(path.name, path.stat())
     assert found == transcript(path, project_dir=tmp_path, agent_id="a1")
 
 
 def test_subagent_belongs_to_the_session_above_it(tmp_path: Path) -> None:
     """A subagent of 2.1.2 and later is in the directory of its session."""
     path = write(tmp_path / "s1" / "subagents" / "agent-a1.jsonl")
-    found = subagents_place(path.parent).describe(path.name, path.stat())
+    found = subagents_location(path.parent).describe(path.name, path.stat())
     assert found == transcript(path, "s1", project_dir=tmp_path, agent_id="a1")
 
 
 def test_workflow_agent_belongs_to_a_run(tmp_path: Path) -> None:
     """An agent of a workflow is in the directory of its run, below its session."""
     path = write(tmp_path / "s1" / "subagents" / "workflows" / "wf_1" / "agent-a1.jsonl")
-    found = run_place(path.parent).describe(path.name, path.stat())
+    found = run_location(path.parent).describe(path.name, path.stat())
     assert found == transcript(path, "s1", project_dir=tmp_path, agent_id="a1", run_id="wf_1")
 
 
 def test_subagent_of_another_name_is_kept(tmp_path: Path) -> None:
     """A transcript among subagents without the usual prefix has its whole stem as id."""
     path = write(tmp_path / "s1" / "subagents" / "other.jsonl")
-    found = subagents_place(path.parent).describe(path.name, path.stat())
+    found = subagents_location(path.parent).describe(path.name, path.stat())
     assert found == transcript(path, "s1", project_dir=tmp_path, agent_id="other")
 
 
@@ -71,7 +71,7 @@ def test_subagent_of_another_name_is_kept(tmp_path: Path) -> None:
 def test_every_session_has_an_id(tmp_path: Path, name: str, session_id: str) -> None:
     """A file with a name that can be no part of a path has an id as well."""
     path = write(tmp_path / name)
-    assert project_place(tmp_path).describe(name, path.stat()) == transcript(path, session_id)
+    assert project_location(tmp_path).describe(name, path.stat()) == transcript(path, session_id)
 
 
 def test_empty_file_is_empty(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from recollect.records.blocks import (
 from recollect.records.conversation_records import ApiMessage, Assistant, Origin, User, UserMessage
 from recollect.records.decoding import (
     MAX_DEPTH,
-    Misfit,
+    TypeMismatch,
     decode_record,
     decode_value,
     find_misfits,
@@ -334,7 +334,7 @@ def test_what_fits_is_kept_and_the_rest_is_named(
 @pytest.mark.parametrize("text", [b"[]", b'"text"', b"7", b"null"])
 def test_a_value_of_another_kind_does_not_fit_at_all(text: bytes) -> None:
     """Not even the outermost shape is right: that is for the caller to deal with."""
-    with pytest.raises(Misfit):
+    with pytest.raises(TypeMismatch):
         fit(text, Outer, "", [])
 
 

@@ -45,7 +45,7 @@ def test_the_same_secret_has_the_same_tag() -> None:
 def test_a_known_secret_is_masked_in_every_encoding(written: str) -> None:
     """A value that was given away once is masked where nothing gives it away."""
     redactor = Redactor()
-    redactor.learn(f"export ORDERS_API_KEY={SECRET}")
+    redactor.collect_secrets(f"export ORDERS_API_KEY={SECRET}")
     output = redactor.redact(f"result: {written}")
     assert not is_readable(output, [SECRET])
     assert SECRET.encode().hex() not in output
@@ -56,7 +56,7 @@ def test_a_known_secret_is_masked_in_every_encoding(written: str) -> None:
 def test_verifying_finds_what_is_left() -> None:
     """An output that was put together after masking is checked as a whole."""
     redactor = Redactor()
-    redactor.learn(f"export ORDERS_API_KEY={SECRET}")
+    redactor.collect_secrets(f"export ORDERS_API_KEY={SECRET}")
     text = f"été {SECRET}"
     assert [text[each.start : each.end] for each in redactor.verify(text)] == [SECRET]
 

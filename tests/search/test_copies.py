@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from recollect.documents.usage_groups import Group
 from recollect.sync.sync_engine import sync
-from recollect.usage.ledger_access import UsageLedger, ask_ledger, count_in_memory, load_rows
-from recollect.usage.reports import UsageQuestion, make_report
+from recollect.usage.ledger_access import UsageLedger, count_in_memory, load_rows, query_ledger
+from recollect.usage.reports import UsageQuery, make_report
 from recollect.usage.zones import load_zone
 from tests.library.claude_root import FIRST, SECOND, THIRD, Line
 from tests.search.made_index import MadeIndex
@@ -69,12 +69,12 @@ NAMES = [FIRST, SECOND, THIRD]
 
 def find_owner(made: MadeIndex, *, is_fresh: bool = False) -> str | None:
     """The session that usage books the message on."""
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
+    question = UsageQuery(group=Group.SESSION, zone=load_zone("UTC"))
     roots = [made.root]
     if is_fresh:
         rows = load_rows(UsageLedger(count_in_memory(made.transcripts()), roots), question)
     else:
-        rows, _ = ask_ledger(
+        rows, _ = query_ledger(
             made.data,
             made.transcripts(),
             lambda queries: load_rows(UsageLedger(queries, roots), question),

@@ -15,7 +15,7 @@ from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Chain
 from recollect.search import word_forms
 from recollect.search.engine import SearchOptions, search
-from recollect.search.sought_words import ENOUGH
+from recollect.search.word_lookup import ENOUGH
 from recollect.session.searchable_texts import list_searchable_texts
 from tests.library.claude_root import prompt
 from tests.search.made_index import MadeIndex, make_index

@@ -13,8 +13,8 @@ from recollect.sources.growth import (
     UNFINISHED,
     FileState,
     Growth,
+    capture_state,
     find_growth,
-    look_at,
     record_state,
 )
 from recollect.sources.safe_files import open_file
@@ -37,13 +37,13 @@ def path(tmp_path: Path) -> Path:
 def record(path: Path, position: int = len(LINES)) -> FileState:
     """The state of a file that was read up to a position."""
     with open_file(path) as file:
-        return record_state(file, look_at(file), position)
+        return record_state(file, capture_state(file), position)
 
 
 def compare(path: Path, known: FileState) -> Growth:
     """What happened to the file since."""
     with open_file(path) as file:
-        return find_growth(file, known, look_at(file))
+        return find_growth(file, known, capture_state(file))
 
 
 def exchange(path: Path, position: int) -> None:

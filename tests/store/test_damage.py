@@ -17,7 +17,7 @@ from recollect.store.database import (
     set_aside_if_damaged,
 )
 from recollect.store.schema import DamagedIndex
-from recollect.sync.index_access import ask_index
+from recollect.sync.index_access import query_index
 from recollect.sync.session_lists import list_current
 from tests.sync.lines import PRICED, Line
 from tests.sync.world import World, add_up, assert_same
@@ -41,7 +41,7 @@ class Indexed:
 
     def ask(self) -> Totals:
         """What counts, from an up-to-date index."""
-        return ask_index(self.world.data, self.world.find(), add_up)
+        return query_index(self.world.data, self.world.find(), add_up)
 
     def put_back(self, content: bytes) -> None:
         """An index of this content, and nothing beside it."""
@@ -277,7 +277,7 @@ def test_damage_found_while_asking_is_mended(indexed: Indexed) -> None:
             raise apsw.CorruptError("found while reading")
         return questions[-1]
 
-    assert ask_index(indexed.world.data, indexed.world.find(), question) == indexed.totals
+    assert query_index(indexed.world.data, indexed.world.find(), question) == indexed.totals
     assert questions == [indexed.totals] * 2
 
 
@@ -291,7 +291,7 @@ def test_damage_that_stays_is_told(indexed: Indexed) -> None:
     with pytest.raises(
         IndexFailure, match=r"is damaged \(always\)\. Run `recollect index --rebuild`"
     ):
-        ask_index(indexed.world.data, indexed.world.find(), question)
+        query_index(indexed.world.data, indexed.world.find(), question)
 
 
 def test_a_small_addition_survives_damage(indexed: Indexed) -> None:

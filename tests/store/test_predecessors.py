@@ -13,7 +13,7 @@ from recollect.store.catalog import load_files
 from recollect.store.data_directory import INDEX_NAME, SCHEMA_VERSION
 from recollect.store.database import DAMAGED_NAME, check_everything, open_for_writing
 from recollect.store.schema import NEWER_NAME, load_checksums, reserve_checksums, write_meta
-from recollect.sync.session_lists import find_gone, list_indexed
+from recollect.sync.session_lists import find_deleted_session, list_indexed
 from tests.sync.lines import Line
 from tests.sync.world import World, add_up
 
@@ -77,7 +77,7 @@ def test_the_listings_of_deleted_transcripts_are_handed_on(world: World, dump: P
     """Under the kinds of this version."""
     load_dump(world.data / INDEX_NAME, dump)
     world.sync()
-    gone = find_gone(FORK, world.data)
+    gone = find_deleted_session(FORK, world.data)
     assert gone is not None
     assert (gone.title, gone.git_branch, gone.cwd) == ("Sort the list", "main", "/home/ada/app")
     assert len(list_indexed(world.data)) == 2

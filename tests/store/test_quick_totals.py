@@ -11,7 +11,7 @@ import pytest
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.locations import discover_root
 from recollect.store.data_directory import INDEX_NAME
-from recollect.store.quick_totals import TotalsQuestion, TotalsSum, read_quick_totals
+from recollect.store.quick_totals import TotalsQuery, TotalsSum, read_quick_totals
 from recollect.sync.sync_engine import sync
 
 DAY = 2_057 * 24  # hours up to an arbitrary day long before the demo data
@@ -38,25 +38,25 @@ def read(index: Path, query: str) -> list[tuple[Any, ...]]:
 def test_hours_are_those_of_the_table(index: Path) -> None:
     """Without a path everything that counts is returned, by hour."""
     rows = read(index, "SELECT hour, sum(cost), sum(unpriced) FROM hours GROUP BY hour")
-    totals = read_quick_totals(index, TotalsQuestion(since=DAY))
+    totals = read_quick_totals(index, TotalsQuery(since=DAY))
     assert totals is not None
     assert totals.hours == {hour: TotalsSum(*sums) for hour, *sums in rows}
 
 
 def test_only_files_in_the_place_count(index: Path) -> None:
     """Either name of the place will do; no other file counts."""
-    everything = read_quick_totals(index, TotalsQuestion(since=DAY))
+    everything = read_quick_totals(index, TotalsQuery(since=DAY))
     root, elsewhere = f"{CLAUDE_DIRECTORY}{os.sep}", f"{index}{os.sep}"
-    assert read_quick_totals(index, TotalsQuestion(DAY, root, elsewhere)) == everything
-    assert read_quick_totals(index, TotalsQuestion(DAY, elsewhere, root)) == everything
-    nothing = read_quick_totals(index, TotalsQuestion(DAY, elsewhere, elsewhere))
+    assert read_quick_totals(index, TotalsQuery(DAY, root, elsewhere)) == everything
+    assert read_quick_totals(index, TotalsQuery(DAY, elsewhere, root)) == everything
+    nothing = read_quick_totals(index, TotalsQuery(DAY, elsewhere, elsewhere))
     assert nothing is not None
     assert nothing.hours == {}
 
 
 def test_one_of_several_places_is_told_by_itself(tmp_path: Path, index: Path) -> None:
     """What other Claude directories in the index have cost is left out."""
-    only = read_quick_totals(index, TotalsQuestion(DAY))
+    only = read_quick_totals(index, TotalsQuery(DAY))
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(
         CLAUDE_DIRECTORY / "projects" / "-home-mina------", elsewhere / "projects" / "p"
@@ -65,10 +65,8 @@ def test_one_of_several_places_is_told_by_itself(tmp_path: Path, index: Path) ->
         path.write_text(path.read_text("utf-8").replace('"id":"msg_', '"id":"msg_x'), "utf-8")
     roots = (CLAUDE_DIRECTORY, elsewhere)
     sync(index, [each for root in roots for each in discover_root(root).transcripts])
-    both = read_quick_totals(index, TotalsQuestion(DAY))
-    asked = read_quick_totals(
-        index, TotalsQuestion(DAY, f"{CLAUDE_DIRECTORY}{os.sep}", "/nowhere/")
-    )
+    both = read_quick_totals(index, TotalsQuery(DAY))
+    asked = read_quick_totals(index, TotalsQuery(DAY, f"{CLAUDE_DIRECTORY}{os.sep}", "/nowhere/"))
     assert asked == only
     assert both is not None
     assert both != only
@@ -81,7 +79,7 @@ def test_a_session_is_told_with_its_subagents(index: Path) -> None:
         "SELECT sum(cost), sum(unpriced) FROM hours JOIN files ON files.id = file_id "
         f"WHERE session_id = '{SESSION}'",
     )
-    totals = read_quick_totals(index, TotalsQuestion(DAY, session_id=SESSION))
+    totals = read_quick_totals(index, TotalsQuery(DAY, session_id=SESSION))
     assert totals is not None
     assert totals.session == expected
 
@@ -89,7 +87,7 @@ def test_a_session_is_told_with_its_subagents(index: Path) -> None:
 def test_a_transcript_is_told_as_it_was_read(index: Path) -> None:
     """Size and time are those of the file when it was last read."""
     (path,) = CLAUDE_DIRECTORY.rglob(f"{SESSION}.jsonl")
-    totals = read_quick_totals(index, TotalsQuestion(DAY, transcript=str(path)))
+    totals = read_quick_totals(index, TotalsQuery(DAY, transcript=str(path)))
     assert totals is not None
     status = path.stat()
     assert totals.stamp == (status.st_ino, status.st_size, status.st_mtime_ns)
@@ -97,7 +95,7 @@ def test_a_transcript_is_told_as_it_was_read(index: Path) -> None:
 
 def test_what_is_not_known_is_none(index: Path) -> None:
     """An unknown session has no cost, an unknown transcript no stamp."""
-    totals = read_quick_totals(index, TotalsQuestion(DAY, session_id="x", transcript="/x"))
+    totals = read_quick_totals(index, TotalsQuery(DAY, session_id="x", transcript="/x"))
     assert totals is not None
     assert (totals.session, totals.stamp) == (None, None)
 
@@ -107,13 +105,13 @@ def test_an_index_that_cannot_be_read_is_none(tmp_path: Path, content: bytes | N
     """Missing, empty or something else: there is no answer, and no error."""
     if content is not None:
         (tmp_path / INDEX_NAME).write_bytes(content)
-    assert read_quick_totals(tmp_path, TotalsQuestion(DAY)) is None
+    assert read_quick_totals(tmp_path, TotalsQuery(DAY)) is None
 
 
 def test_an_index_of_another_version_is_none(index: Path) -> None:
     """What other tables hold is not guessed at."""
     read(index, "UPDATE meta SET value = '999' WHERE key = 'schema'")
-    assert read_quick_totals(index, TotalsQuestion(DAY)) is None
+    assert read_quick_totals(index, TotalsQuery(DAY)) is None
 
 
 def test_a_damaged_index_is_none_or_an_answer(index: Path) -> None:
@@ -124,7 +122,7 @@ def test_a_damaged_index_is_none_or_an_answer(index: Path) -> None:
         (index / INDEX_NAME).write_bytes(data[:place] + b"\xa5\x5a" + data[place + 2 :])
         for suffix in ("-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
-        read_quick_totals(index, TotalsQuestion(DAY))
+        read_quick_totals(index, TotalsQuery(DAY))
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
@@ -134,7 +132,7 @@ def test_a_read_only_index_is_read(index: Path) -> None:
         (index / f"{INDEX_NAME}{suffix}").unlink(missing_ok=True)
     index.chmod(0o500)
     try:
-        assert read_quick_totals(index, TotalsQuestion(DAY)) is not None
+        assert read_quick_totals(index, TotalsQuery(DAY)) is not None
     finally:
         index.chmod(0o700)
 
@@ -144,7 +142,7 @@ def test_an_index_that_is_being_written_is_read(index: Path) -> None:
     writer = apsw.Connection(str(index / INDEX_NAME))
     writer.execute("BEGIN IMMEDIATE; DELETE FROM hours")
     try:
-        totals = read_quick_totals(index, TotalsQuestion(DAY))
+        totals = read_quick_totals(index, TotalsQuery(DAY))
     finally:
         writer.execute("ROLLBACK")
         writer.close()

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from recollect.sync.index_access import ask_if_current, find_price_fingerprint, is_current
+from recollect.sync.index_access import find_price_fingerprint, is_current, query_if_current
 from tests.process import run_python
 from tests.sync.lines import Line
 from tests.sync.world import World, add_up
@@ -45,9 +45,9 @@ def test_an_index_of_nothing_is_level_with_nothing(world: World) -> None:
 def test_a_level_index_can_be_asked_at_once(world: World) -> None:
     """Whoever found out need not open it again."""
     world.write("p/a", Line().encode())
-    assert ask_if_current(world.data, world.find(), add_up) is None
+    assert query_if_current(world.data, world.find(), add_up) is None
     world.sync()
-    found = ask_if_current(world.data, world.find(), add_up)
+    found = query_if_current(world.data, world.find(), add_up)
     assert found is not None
     assert found[0][0] == 1
 
@@ -57,11 +57,11 @@ def test_nothing_that_reads_is_loaded_to_find_out(world: World) -> None:
     world.write("p/a", Line().encode())
     world.sync()
     code = (
-        "import sys; from pathlib import Path; from recollect.sync.index_access import ask_index; "
-        "from recollect.sync.index_access import find_transcripts, is_current; "
+        "import sys; from pathlib import Path; "
+        "from recollect.sync.index_access import find_transcripts, is_current, query_index; "
         "from recollect.store.data_directory import find_data_directory; find_data_directory(); "
         "found = find_transcripts([Path(sys.argv[1])]); data = Path(sys.argv[2]); "
-        "print(is_current(data, found), ask_index(data, found, lambda _: 1))"
+        "print(is_current(data, found), query_index(data, found, lambda _: 1))"
     )
     result = run_python("-X", "importtime", "-c", code, str(world.root), str(world.data))
     assert result.stdout == "True 1\n"

@@ -7,7 +7,7 @@ import pytest
 from recollect.errors import NothingFound
 from recollect.library.listings import locate_session
 from recollect.sync.index_access import find_transcripts
-from recollect.sync.session_lists import find_gone, list_current, locate_indexed
+from recollect.sync.session_lists import find_deleted_session, list_current, locate_indexed
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, title
 
 ALIKE = "1111aaaa-0000-4000-8000-000000000000"
@@ -58,8 +58,8 @@ def test_what_a_list_has_shown_is_known_when_it_is_gone(root: ClaudeRoot, tmp_pa
     """A session counts as gone if its file is, and not before."""
     data = tmp_path / "data"
     list_current(data, find_transcripts([root.path]))
-    assert find_gone("2222", data) is None
+    assert find_deleted_session("2222", data) is None
     (path,) = root.path.rglob(f"{SECOND}.jsonl")
     path.unlink()
-    gone = find_gone("2222", data)
-    assert (gone and gone.id, find_gone("222", data)) == (SECOND, None)
+    gone = find_deleted_session("2222", data)
+    assert (gone and gone.id, find_deleted_session("222", data)) == (SECOND, None)

@@ -86,7 +86,7 @@ def test_who_shows_life_is_waited_for(world: World) -> None:
         with hold_lock(world.data) as lock:
             for _ in range(60):
                 time.sleep(0.1)
-                lock.show_life()
+                lock.signal_progress()
         os._exit(0)
     time.sleep(0.1)
     started = time.monotonic()

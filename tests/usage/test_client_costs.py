@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from recollect.documents.usage_groups import Group
 from recollect.usage.explain import explain
 from recollect.usage.ledger_access import load_report
-from recollect.usage.reports import UsageQuestion, UsageReport
+from recollect.usage.reports import UsageQuery, UsageReport
 from recollect.usage.scopes import add_client_costs, find_client_cost
 from recollect.usage.totals import ClientCost, Totals
 from recollect.usage.usage_documents import describe_explanation, describe_report, describe_totals
@@ -56,7 +56,7 @@ def test_sessions_get_the_client_cost(tmp_path: Path) -> None:
     write_lines(session_path(tmp_path, FIRST), reply("m"), state(0.5))
     write_lines(session_path(tmp_path, SECOND), reply("n"))
     ledger = count(tmp_path)
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
+    question = UsageQuery(group=Group.SESSION, zone=load_zone("UTC"))
     report = add_client_costs(load_report(ledger, question), ledger)
     assert {row.key: row.client_cost for row in report.rows} == {FIRST: 500_000, SECOND: None}
 
@@ -67,7 +67,7 @@ def test_a_file_that_vanished_has_no_figure(tmp_path: Path) -> None:
     write_lines(path, reply("m"), state(0.5))
     ledger = count(tmp_path)
     path.unlink()
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
+    question = UsageQuery(group=Group.SESSION, zone=load_zone("UTC"))
     report = add_client_costs(load_report(ledger, question), ledger)
     assert [row.client_cost for row in report.rows] == [None]
 
@@ -75,7 +75,7 @@ def test_a_file_that_vanished_has_no_figure(tmp_path: Path) -> None:
 def ask_sessions(root: Path) -> UsageReport:
     """The report by session, with the client's own figures."""
     ledger = count(root)
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
+    question = UsageQuery(group=Group.SESSION, zone=load_zone("UTC"))
     return add_client_costs(load_report(ledger, question), ledger)
 
 

@@ -9,8 +9,8 @@ from recollect.documents.usage_groups import Group
 from recollect.store.schema import load_checksums
 from recollect.store.usage_queries import UsageQueries
 from recollect.usage.explain import Explanation, explain
-from recollect.usage.ledger_access import UsageLedger, ask_ledger, load_report
-from recollect.usage.reports import UsageQuestion, UsageReport
+from recollect.usage.ledger_access import UsageLedger, load_report, query_ledger
+from recollect.usage.reports import UsageQuery, UsageReport
 from recollect.usage.zones import load_zone
 from tests.store.test_damage import Indexed, flip
 from tests.sync.lines import Line
@@ -34,12 +34,12 @@ def ask(indexed: Indexed) -> Told:
 
     def question(queries: UsageQueries) -> Told:
         ledger = UsageLedger(queries, [indexed.world.root])
-        questions = [UsageQuestion(group=group, zone=zone, breakdown=True) for group in GROUPS]
+        questions = [UsageQuery(group=group, zone=zone, breakdown=True) for group in GROUPS]
         reports = [load_report(ledger, each) for each in questions]
         targets = ["2026-03-02", *(str(row.key) for row in reports[1].rows)]
         return reports, [explain(ledger, each, zone, date(2026, 4, 1)) for each in targets]
 
-    told, failure = ask_ledger(indexed.world.data, indexed.world.find(), question)
+    told, failure = query_ledger(indexed.world.data, indexed.world.find(), question)
     assert failure is None
     return told
 

@@ -10,7 +10,7 @@ from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.store.usage_queries import Measures
 from recollect.usage.explain import Explanation, Line, Status, explain
 from recollect.usage.ledger_access import UsageLedger, load_report
-from recollect.usage.reports import UsageQuestion
+from recollect.usage.reports import UsageQuery
 from recollect.usage.scopes import ScopeKind
 from recollect.usage.totals import Totals
 from recollect.usage.zones import load_zone
@@ -200,7 +200,7 @@ def test_days_are_those_of_the_zone(tmp_path: Path, zone: str) -> None:
     records = [reply(f"m{at}", timestamp=time) for at, time in enumerate(times)]
     write_lines(session_path(tmp_path, FIRST), *records)
     ledger = count(tmp_path)
-    question = UsageQuestion(group=Group.DAY, zone=load_zone(zone))
+    question = UsageQuery(group=Group.DAY, zone=load_zone(zone))
     rows = load_report(ledger, question).rows
     assert {row.key: row.totals for row in rows} == {
         row.key: ask(ledger, str(row.key), zone).totals for row in rows

@@ -19,14 +19,14 @@ from recollect.usage.ledger_access import (
     DirectoryUse,
     LedgerCache,
     UsageLedger,
-    ask_ledger,
     count_in_memory,
     find_project_paths,
     load_report,
     load_rows,
     open_ledger,
+    query_ledger,
 )
-from recollect.usage.reports import UsageQuestion, UsageReport, make_report
+from recollect.usage.reports import UsageQuery, UsageReport, make_report
 from recollect.usage.totals import Totals
 from recollect.usage.zones import load_zone
 from tests.usage.transcripts import (
@@ -63,14 +63,14 @@ def open_root(data: Path, *roots: Path) -> Ask:
     """Return a function that asks the index of some roots; the index must be usable."""
 
     def ask(question: Callable[[UsageQueries], T]) -> T:
-        answer, failure = ask_ledger(data, find_transcripts(roots), question)
+        answer, failure = query_ledger(data, find_transcripts(roots), question)
         assert failure is None
         return answer
 
     return ask
 
 
-def report_by(ask: Ask, root: Path, question: UsageQuestion) -> UsageReport:
+def report_by(ask: Ask, root: Path, question: UsageQuery) -> UsageReport:
     """The report of one root."""
     return ask(lambda queries: load_report(open_ledger(queries, [root]), question))
 
@@ -78,7 +78,7 @@ def report_by(ask: Ask, root: Path, question: UsageQuestion) -> UsageReport:
 def sum_by(ask: Ask, root: Path, group: Group, **changes: object) -> dict[str | None, int]:
     """The messages of each row of a report."""
     zone = load_zone(str(changes.pop("zone", "UTC")))
-    question = UsageQuestion(group=group, zone=zone, **changes)  # type: ignore[arg-type]
+    question = UsageQuery(group=group, zone=zone, **changes)  # type: ignore[arg-type]
     return {row.key: row.totals.messages for row in report_by(ask, root, question).rows}
 
 
@@ -140,7 +140,7 @@ def test_each_directory_is_counted_by_itself(tmp_path: Path, data: Path, root: P
     shutil.copytree(root, other)
     longer = {"output_tokens": 500}
     write_lines(session_path(other, SECOND, "-w-lib"), reply("d", usage=longer, cwd="/w/lib"))
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
+    question = UsageQuery(group=Group.SESSION, zone=load_zone("UTC"))
     shared = open_root(data, root, other)
     for each in (root, other):
         alone = report_by(open_root(tmp_path / f"data-{each.name}", each), each, question)
@@ -153,7 +153,7 @@ def count_with(cache: LedgerCache, data: Path) -> tuple[int, apsw.Connection | N
     """The messages that a cache counts, and the index in memory that it asked, if it did."""
     state, connection = cache.find_state(), open_for_reading(data)
     assert connection is not None
-    question = UsageQuestion(group=Group.MODEL, zone=load_zone("UTC"))
+    question = UsageQuery(group=Group.MODEL, zone=load_zone("UTC"))
 
     def ask(ledger: UsageLedger) -> tuple[int, apsw.Connection | None]:
         asked = ledger.queries.connection
@@ -201,7 +201,7 @@ def test_every_group_from_real_files(data: Path, root: Path, group: Group) -> No
 @pytest.mark.parametrize("group", list(Group))
 def test_counting_in_memory_is_the_same(data: Path, root: Path, group: Group) -> None:
     """Without an index the answers are the same."""
-    question = UsageQuestion(group=group, zone=load_zone("Asia/Kolkata"), breakdown=True)
+    question = UsageQuery(group=group, zone=load_zone("Asia/Kolkata"), breakdown=True)
     reports = [report_by(ask, root, question) for ask in (ask_memory(root), open_root(data, root))]
     assert reports[0] == reports[1]
 
@@ -222,10 +222,10 @@ def test_projects_by_a_part_of_their_name(data: Path, root: Path, part: str, exp
 def test_figures_are_those_of_the_messages(data: Path, root: Path) -> None:
     """Tokens and costs arrive unchanged, and what has no price is counted as such."""
     ask = open_root(data, root)
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"), model="glm")
+    question = UsageQuery(group=Group.SESSION, zone=load_zone("UTC"), model="glm")
     expected = Totals(messages=1, input=10, output=100, unpriced=1)
     assert report_by(ask, root, question).totals == expected
-    plain = UsageQuestion(group=Group.MODEL, zone=load_zone("UTC"), model=OPUS)
+    plain = UsageQuery(group=Group.MODEL, zone=load_zone("UTC"), model=OPUS)
     # One of the three has no time, and so no price.
     expected = Totals(messages=3, input=30, output=300, cost=2 * COST, unpriced=1)
     assert report_by(ask, root, plain).totals == expected
@@ -264,7 +264,7 @@ def test_a_read_only_data_directory_is_no_obstacle(root: Path, tmp_path: Path) -
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     found = find_transcripts([root])
-    files, failure = ask_ledger(blocked / "data", found, list_files)
+    files, failure = query_ledger(blocked / "data", found, list_files)
     assert files == sorted(str(each.path) for each in found)
     assert failure is not None
     assert failure.startswith(f"Cannot create the data directory {blocked / 'data'}: ")
@@ -283,8 +283,8 @@ def test_unreadable_files_are_reported_each_time(data: Path, root: Path) -> None
         ]
 
     expected = [[str(blocked)], []]
-    assert ask_ledger(data, transcripts, list_problems) == (expected, None)
-    assert ask_ledger(data, transcripts, list_problems) == (expected, None)
+    assert query_ledger(data, transcripts, list_problems) == (expected, None)
+    assert query_ledger(data, transcripts, list_problems) == (expected, None)
     assert list_problems(count_in_memory(transcripts)) == expected
     assert sum_by(open_root(data, root), root, Group.MODEL) == EXPECTED[Group.MODEL]
 
@@ -328,24 +328,24 @@ def test_an_index_of_a_newer_version_is_an_error(data: Path, root: Path) -> None
     write_meta(connection, "schema", str(SCHEMA_VERSION + 1))
     connection.close()
     with pytest.raises(NewerIndex, match=r"`recollect index --rebuild`"):
-        ask_ledger(data, find_transcripts([root]), list_files)
+        query_ledger(data, find_transcripts([root]), list_files)
 
 
 def test_prices_of_the_user_apply_to_what_is_known(data: Path, root: Path, tmp_path: Path) -> None:
     """With the file, without it and with it again; in memory alike."""
     prices = tmp_path / "prices.toml"
     prices.write_text('[[prices]]\nmodel = "glm-9"\ninput = 1\noutput = 2\n')
-    question = UsageQuestion(group=Group.MODEL, zone=load_zone("UTC"), model="glm")
+    question = UsageQuery(group=Group.MODEL, zone=load_zone("UTC"), model="glm")
     found = find_transcripts([root])
 
     def tell(queries: UsageQueries) -> int | None:
         rows = load_rows(open_ledger(queries, [root]), question)
         return make_report(rows, question).totals.known_cost
 
-    assert ask_ledger(data, found, tell) == (None, None)
-    assert ask_ledger(data, found, tell, prices=prices) == (210, None)
-    assert ask_ledger(data, found, tell, prices=prices) == (210, None)
-    assert ask_ledger(data, found, tell) == (None, None)
+    assert query_ledger(data, found, tell) == (None, None)
+    assert query_ledger(data, found, tell, prices=prices) == (210, None)
+    assert query_ledger(data, found, tell, prices=prices) == (210, None)
+    assert query_ledger(data, found, tell) == (None, None)
     assert tell(count_in_memory(found, prices=prices)) == 210
 
 

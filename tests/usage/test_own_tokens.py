@@ -11,7 +11,7 @@ from recollect.store.usage_queries import UsageQueries
 from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
 from recollect.usage.ledger_access import UsageLedger, load_rows
-from recollect.usage.reports import UsageQuestion, make_report
+from recollect.usage.reports import UsageQuery, make_report
 from recollect.usage.zones import load_zone
 
 FORKS = [
@@ -33,7 +33,7 @@ def test_copies_by_the_real_client(
     sync(tmp_path, transcripts)
     connection = open_for_reading(tmp_path)
     assert connection is not None
-    question = UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"))
+    question = UsageQuery(group=Group.SESSION, zone=load_zone("UTC"))
     report = make_report(
         load_rows(UsageLedger(UsageQueries(connection), [root]), question), question
     )

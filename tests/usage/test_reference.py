@@ -12,7 +12,7 @@ from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
 from recollect.usage.explain import explain
 from recollect.usage.ledger_access import UsageLedger, load_report
-from recollect.usage.reports import UsageQuestion, UsageReport
+from recollect.usage.reports import UsageQuery, UsageReport
 from recollect.usage.totals import Totals, add_up
 from recollect.usage.zones import load_zone
 from tests.usage import reference
@@ -34,7 +34,7 @@ def open_all(data: Path, roots: list[Path]) -> tuple[UsageLedger, list[Path]]:
 
 def report_by(ledger: UsageLedger, group: Group) -> UsageReport:
     """A report without filters."""
-    question = UsageQuestion(group=group, zone=ZONE, breakdown=True)
+    question = UsageQuery(group=group, zone=ZONE, breakdown=True)
     return load_report(ledger, question)
 
 

@@ -10,8 +10,8 @@ from recollect.store.usage_queries import Measures
 from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
 from recollect.usage.explain import Line, Status, explain
-from recollect.usage.ledger_access import UsageLedger, ask_ledger, count_in_memory, load_report
-from recollect.usage.reports import UsageQuestion, UsageReport
+from recollect.usage.ledger_access import UsageLedger, count_in_memory, load_report, query_ledger
+from recollect.usage.reports import UsageQuery, UsageReport
 from recollect.usage.totals import Totals
 from recollect.usage.usage_documents import describe_explanation, describe_totals
 from recollect.usage.zones import load_zone
@@ -47,7 +47,7 @@ def relay(stop_reason: str | None = None, **changes: object) -> dict[str, object
 
 def report(ledger: UsageLedger, group: Group = Group.SESSION) -> UsageReport:
     """A report without filters."""
-    question = UsageQuestion(group=group, zone=UTC)
+    question = UsageQuery(group=group, zone=UTC)
     return load_report(ledger, question)
 
 
@@ -72,14 +72,14 @@ def test_nothing_counts_twice_where_the_transcript_is(tmp_path: Path, is_first: 
     early = [each for each in find_transcripts([root]) if (each.path == parent) is is_first]
     sync(data, early)
     expected = Totals(input=20, output=600, messages=2, cost=2_040 + 2_510)
-    totals, failure = ask_ledger(
+    totals, failure = query_ledger(
         data, find_transcripts([root]), lambda queries: report(UsageLedger(queries, [root])).totals
     )
     assert (totals, failure) == (expected, None)
     assert report(count(root)).totals == expected
     # Its figures stay those of the transcript that was there once.
     agent.unlink()
-    totals, _ = ask_ledger(
+    totals, _ = query_ledger(
         data, find_transcripts([root]), lambda queries: report(UsageLedger(queries, [root])).totals
     )
     assert totals == expected

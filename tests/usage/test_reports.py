@@ -13,7 +13,7 @@ from recollect.usage.reports import (
     ReportOrder,
     ReportRow,
     RowFilter,
-    UsageQuestion,
+    UsageQuery,
     UsageReport,
     make_report,
 )
@@ -49,9 +49,9 @@ def cost(micro: int, messages: int = 1) -> Totals:
     return Totals(10 * messages, messages=messages, cost=micro)
 
 
-def ask(group: str, zone: Zone = UTC) -> UsageQuestion:
+def ask(group: str, zone: Zone = UTC) -> UsageQuery:
     """A question without filters."""
-    return UsageQuestion(group=Group(group), zone=zone)
+    return UsageQuery(group=Group(group), zone=zone)
 
 
 def keys(report: UsageReport) -> dict[str | None, int]:
@@ -97,7 +97,7 @@ def test_stretches_of_time(group: str, expected: dict[str | None, int]) -> None:
 def test_any_row_can_be_split_again(rows: list[LedgerRow], group: Group, other: Group) -> None:
     """What one row holds, split in any other way, adds up to that row."""
     for line in make_report(rows, ask(group.value)).rows:
-        question = UsageQuestion(group=other, zone=UTC, only=RowFilter(group, line.key))
+        question = UsageQuery(group=other, zone=UTC, only=RowFilter(group, line.key))
         assert make_report(rows, question).totals == line.totals
 
 
@@ -129,7 +129,7 @@ def test_what_has_no_time_has_a_row_of_its_own() -> None:
     """It comes last, whichever way the others go, and is part of the total."""
     rows = [LedgerRow(totals=cost(5)), *at(NOON, NOON + 24 * HOUR)]
     for order in (ReportOrder.ASC, ReportOrder.DESC):
-        question = UsageQuestion(group=Group.DAY, zone=UTC, order=order)
+        question = UsageQuery(group=Group.DAY, zone=UTC, order=order)
         report = make_report(rows, question)
         assert (report.rows[-1].key, report.totals.cost) == (None, 8)
 
@@ -154,7 +154,7 @@ def test_sessions_by_key_are_by_their_beginning() -> None:
         LedgerRow(totals=cost(1), file=late, moment=NOON),
         LedgerRow(totals=cost(2), file=MAIN, moment=0),
     ]
-    question = UsageQuestion(group=Group.SESSION, zone=UTC, order=ReportOrder.ASC)
+    question = UsageQuery(group=Group.SESSION, zone=UTC, order=ReportOrder.ASC)
     assert [row.key for row in make_report(rows, question).rows] == ["s1", "a"]
 
 
@@ -213,7 +213,7 @@ def test_filters_do_not_move_blocks() -> None:
         LedgerRow(totals=cost(1), moment=NOON, model="opus"),
         LedgerRow(totals=cost(2), moment=NOON + 4 * HOUR, model="haiku"),
     ]
-    question = UsageQuestion(group=Group.BLOCK, zone=UTC, model="haiku")
+    question = UsageQuery(group=Group.BLOCK, zone=UTC, model="haiku")
     assert keys(make_report(rows, question)) == {"2026-11-15T12:00:00Z": 2}
 
 
@@ -232,7 +232,7 @@ def test_dates_are_inclusive(since: date | None, until: date | None, expected: i
     rows = at(NOON - 24 * HOUR, NOON, NOON + 24 * HOUR)
     if since or until:
         rows.append(LedgerRow(totals=cost(100)))
-    question = UsageQuestion(group=Group.MODEL, zone=UTC, since=since, until=until)
+    question = UsageQuery(group=Group.MODEL, zone=UTC, since=since, until=until)
     assert make_report(rows, question).totals.cost == expected
 
 
@@ -248,7 +248,7 @@ def test_parts_of_names_are_enough(project: str, model: str, expected: int) -> N
         LedgerRow(totals=cost(4), file=FLAT, model="claude-opus-4-1", cwd="/elsewhere"),
         LedgerRow(totals=cost(8)),
     ]
-    question = UsageQuestion(group=Group.MODEL, zone=UTC, project=project, model=model)
+    question = UsageQuery(group=Group.MODEL, zone=UTC, project=project, model=model)
     assert make_report(rows, question).totals.cost == expected
 
 
@@ -270,7 +270,7 @@ def test_orders(order: ReportOrder | None, expected: list[str | None]) -> None:
         LedgerRow(totals=cost(0), version="2.1.100"),
         LedgerRow(totals=Totals(messages=1, unpriced=1)),
     ]
-    question = UsageQuestion(group=Group.VERSION, zone=UTC, order=order)
+    question = UsageQuery(group=Group.VERSION, zone=UTC, order=order)
     assert [row.key for row in make_report(rows, question).rows] == expected
 
 
@@ -278,7 +278,7 @@ def test_a_name_may_be_one_long_number() -> None:
     """A branch of thousands of digits is a name like any other."""
     names = ["9" * 6000, "1" * 6000]
     rows = [LedgerRow(totals=cost(1), branch=name) for name in names]
-    question = UsageQuestion(group=Group.BRANCH, zone=UTC, order=ReportOrder.ASC)
+    question = UsageQuery(group=Group.BRANCH, zone=UTC, order=ReportOrder.ASC)
     assert [row.key for row in make_report(rows, question).rows] == names[::-1]
 
 
@@ -289,7 +289,7 @@ def test_the_breakdown_is_by_model() -> None:
         LedgerRow(totals=cost(5), moment=NOON, model="opus"),
         LedgerRow(totals=cost(1), moment=NOON + HOUR, model="haiku"),
     ]
-    question = UsageQuestion(group=Group.DAY, zone=UTC, breakdown=True)
+    question = UsageQuery(group=Group.DAY, zone=UTC, breakdown=True)
     assert make_report(rows, question).rows == (
         ReportRow(
             key="2026-11-15",
@@ -335,7 +335,7 @@ def test_rows_add_up_to_the_total(
     rows: list[LedgerRow], group: Group, order: ReportOrder | None
 ) -> None:
     """In every group and order each message is in one row, and each row the sum of its models."""
-    question = UsageQuestion(group=group, zone=KOLKATA, order=order, breakdown=True)
+    question = UsageQuery(group=group, zone=KOLKATA, order=order, breakdown=True)
     report = make_report(rows, question)
     assert add_up(row.totals for row in report.rows) == report.totals
     assert report.totals == add_up(row.totals for row in rows)

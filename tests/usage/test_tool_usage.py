@@ -8,7 +8,7 @@ import pytest
 from recollect.documents.command_reports import ToolUsageRow
 from recollect.documents.session_listing import CallSummary
 from recollect.sync.index_access import find_transcripts
-from recollect.usage.tool_usage import ToolQuestion, ToolReport, report_tools
+from recollect.usage.tool_usage import ToolQuery, ToolReport, report_tools
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, at, call, prompt, result
 
 MCP = "mcp__pond_tools__drain"
@@ -25,7 +25,7 @@ def make_root(tmp_path: Path) -> ClaudeRoot:
     return root
 
 
-def ask(tmp_path: Path, question: ToolQuestion) -> ToolReport:
+def ask(tmp_path: Path, question: ToolQuery) -> ToolReport:
     """The answer about these sessions."""
     root = make_root(tmp_path)
     return report_tools(tmp_path / "data", find_transcripts([root.path]), question)
@@ -38,7 +38,7 @@ def count(report: ToolReport) -> dict[str, int]:
 
 def test_every_call_counts_once(tmp_path: Path) -> None:
     """A copy of a call in another transcript is the same call."""
-    report = ask(tmp_path, ToolQuestion())
+    report = ask(tmp_path, ToolQuery())
     bash = ToolUsageRow(
         name="Bash",
         calls=2,
@@ -58,15 +58,15 @@ def test_every_call_counts_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        (ToolQuestion(session_id=FIRST), {"Bash": 2, MCP: 1}),
-        (ToolQuestion(session_id=SECOND), {"Bash": 1}),
-        (ToolQuestion(project="LAKE"), {"Bash": 1}),
-        (ToolQuestion(since=datetime(2026, 3, 1, 6, 1, tzinfo=UTC)), {"Bash": 1}),
-        (ToolQuestion(until=datetime(2026, 3, 1, 6, 1, tzinfo=UTC)), {"Bash": 1, MCP: 1}),
+        (ToolQuery(session_id=FIRST), {"Bash": 2, MCP: 1}),
+        (ToolQuery(session_id=SECOND), {"Bash": 1}),
+        (ToolQuery(project="LAKE"), {"Bash": 1}),
+        (ToolQuery(since=datetime(2026, 3, 1, 6, 1, tzinfo=UTC)), {"Bash": 1}),
+        (ToolQuery(until=datetime(2026, 3, 1, 6, 1, tzinfo=UTC)), {"Bash": 1, MCP: 1}),
     ],
 )
 def test_conditions_choose_the_calls(
-    tmp_path: Path, question: ToolQuestion, expected: dict[str, int]
+    tmp_path: Path, question: ToolQuery, expected: dict[str, int]
 ) -> None:
     """A session with its subagents, a project, a period."""
     assert count(ask(tmp_path, question)) == expected
@@ -74,7 +74,7 @@ def test_conditions_choose_the_calls(
 
 def test_the_index_answers_as_the_files_did(tmp_path: Path) -> None:
     """The second answer rests on what the first one kept."""
-    assert ask(tmp_path, ToolQuestion()) == ask(tmp_path, ToolQuestion())
+    assert ask(tmp_path, ToolQuery()) == ask(tmp_path, ToolQuery())
 
 
 def test_a_note_of_a_call_takes_little_room() -> None:

@@ -213,7 +213,11 @@ def test_no_sessions_is_an_error_that_names_the_places(tmp_path: Path) -> None:
     """Whatever is asked for."""
     (tmp_path / "claude" / "projects").mkdir(parents=True)
     with open_workspace(tmp_path / "claude", tmp_path / "data") as workspace:
-        for ask in (lambda: workspace.find("latest"), workspace.usage, workspace.first_look):
+        for ask in (
+            lambda: workspace.find("latest"),
+            workspace.usage,
+            workspace.first_run_overview,
+        ):
             with pytest.raises(NoSessions, match="No sessions yet"):
                 ask()
         assert workspace.sessions().sessions == ()

@@ -188,7 +188,7 @@ class _Run:
         known = self._known.get((changed.root, file.path))
         try:
             with safe_files.open_file(file.file) as opened:
-                seen = growth.look_at(opened)
+                seen = growth.capture_state(opened)
                 if (
                     known
                     and growth.find_growth(opened, known.state, seen) is growth.Growth.UNCHANGED
@@ -222,7 +222,7 @@ class _Run:
             known.slug if known else None,
         )
         for start, chunk in _iter_chunks(file, seen.size):
-            self._lock.show_life()
+            self._lock.signal_progress()
             digest.update(chunk)
             if slug is None and changed.file.kind is manifests.FileKind.TRANSCRIPT:
                 slug = _find_slug(chunk)

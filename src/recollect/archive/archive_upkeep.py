@@ -68,12 +68,12 @@ def verify_archive(archive: Archive, *, deep: bool, watch: Watch) -> Verificatio
         for number, name in enumerate(names, start=1):
             if reason := _find_damage(archive, name):
                 damaged.append(Damage(name, reason, tuple(sorted(users.get(name, ())))))
-            lock.show_life()
+            lock.signal_progress()
             watch(number, len(names))
         versions = list(stored.iter_versions())
         if deep:
             broken = frozenset(each.name for each in damaged)
-            damaged += _rebuild_all(archive, versions, broken, lock.show_life)
+            damaged += _rebuild_all(archive, versions, broken, lock.signal_progress)
     unused = [size for name, size in sizes.items() if name not in users]
     return Verification(
         manifests=len(stored.manifests) + len(stored.damaged),
@@ -147,7 +147,7 @@ def _rebuild_all(
     archive: Archive,
     versions: Iterable[FileVersion],
     broken: frozenset[str],
-    show_life: Callable[[], None],
+    signal_progress: Callable[[], None],
 ) -> list[Damage]:
     """Return the versions that do not have the recorded content although their objects are sound.
 
@@ -167,7 +167,7 @@ def _rebuild_all(
         else:
             if size != version.size:
                 found.append(Damage(version.path, "its size does not match the manifest"))
-        show_life()
+        signal_progress()
     return found
 
 
@@ -234,7 +234,7 @@ def reencrypt_archive(archive: Archive, recipients: Sequence[str], watch: Watch)
         names: dict[str, str] = {}
         for number, name in enumerate(needed, start=1):
             names[name] = changed.objects.put_compressed(archive.objects.read_compressed(name))[0]
-            lock.show_life()
+            lock.signal_progress()
             watch(number, len(needed))
         known = archive.load_known().values()
         changed.drop_cache()

@@ -23,7 +23,7 @@ NAME: Final = "config.toml"
 Value = str | tuple[str, ...]
 
 
-class Stated(NamedTuple):
+class ConfigValue(NamedTuple):
     """A value from the file and its line."""
 
     value: Value
@@ -77,7 +77,7 @@ def find_path(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(platformdirs.user_config_dir("recollect", appauthor=False)) / NAME
 
 
-def load_stated(environment: Mapping[str, str] = os.environ) -> dict[str, Stated]:
+def load_stated(environment: Mapping[str, str] = os.environ) -> dict[str, ConfigValue]:
     """Return the values in the file by setting; empty if there is no file.
 
     Raise UsageError, with the line, for invalid settings.
@@ -113,11 +113,11 @@ def _parse(source: SettingSource) -> dict[str, object]:
         raise UsageError(f"{source.path} is not valid TOML: {error}.") from error
 
 
-def _read(source: SettingSource, name: str, value: object) -> Stated:
+def _read(source: SettingSource, name: str, value: object) -> ConfigValue:
     if name not in SETTINGS:
         source.refuse(name, f"Unknown setting `{name}`. Valid settings: {', '.join(SETTINGS)}.")
     try:
-        return Stated(SETTINGS[name].read(value), source.find_line(name))
+        return ConfigValue(SETTINGS[name].read(value), source.find_line(name))
     except (UsageError, ValueError) as error:
         source.refuse(name, f"`{name}`: {error}")
 
@@ -224,7 +224,7 @@ def load_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy
     )
 
 
-def _list_stated(stated: Stated | None) -> tuple[str, ...]:
+def _list_stated(stated: ConfigValue | None) -> tuple[str, ...]:
     if stated is None:
         return ()
     return (stated.value,) if isinstance(stated.value, str) else stated.value

@@ -23,13 +23,13 @@ from recollect.store.data_directory import INDEX_NAME, find_data_directory
 
 if TYPE_CHECKING:
     # The session model, which the picker does not need to show its list.
-    from recollect.health.root_checks import ExpiringSession, FirstLook
+    from recollect.health.root_checks import ExpiringSession, FirstRunOverview
 
 _INDENT: Final = "  "
 _MINUTE: Final = 60
 
 
-def iter_first_look(look: "FirstLook", columns: int, now: datetime) -> Iterator[str]:
+def iter_overview(look: "FirstRunOverview", columns: int, now: datetime) -> Iterator[str]:
     """Yield what was found, what will be deleted soon, and how long indexing takes."""
     since = f"; the oldest is from {format_date(look.oldest)}" if look.oldest else ""
     projects = format_count(look.projects, "project")
@@ -113,6 +113,6 @@ def welcome(claude_dirs: tuple[Path, ...]) -> None:
     """Print the overview to stderr; raise NothingFound if there are no sessions."""
     now = read_clock()
     with command_workspace(claude_dirs) as workspace:
-        look = workspace.first_look()
-    lines = iter_first_look(look, count_columns(), now)
+        look = workspace.first_run_overview()
+    lines = iter_overview(look, count_columns(), now)
     click.echo("\n".join([*lines, ""]), err=True)

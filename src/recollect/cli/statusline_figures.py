@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from recollect.sources.source import find_stamp, is_same
 from recollect.store.data_directory import INDEX_NAME
-from recollect.store.quick_totals import QuickTotals, TotalsQuestion, TotalsSum, read_quick_totals
+from recollect.store.quick_totals import QuickTotals, TotalsQuery, TotalsSum, read_quick_totals
 from recollect.usage.zones import BLOCK, HOUR, Zone, find_block_starts
 
 MICRO: Final = 1_000_000
@@ -207,9 +207,9 @@ def find_figures(
     )
 
 
-def _ask(status: StatusInput, moment: int) -> TotalsQuestion:
+def _ask(status: StatusInput, moment: int) -> TotalsQuery:
     root = status.root
-    return TotalsQuestion(
+    return TotalsQuery(
         since=moment // HOUR - LOOKBACK_HOURS,
         # The index has the directory as it was given, or its real path.
         place="" if root is None else _mark(root),

@@ -18,7 +18,7 @@ from recollect.quantities import (
     format_short_number,
 )
 from recollect.render.terminal import clip, measure, safe_text, shorten
-from recollect.usage.reports import ReportOrder, ReportRow, UsageQuestion, UsageReport
+from recollect.usage.reports import ReportOrder, ReportRow, UsageQuery, UsageReport
 from recollect.usage.totals import MICRO, Pace, Totals, UsageBlock
 from recollect.usage.zones import Zone
 
@@ -234,7 +234,7 @@ def _iter_lines(report: UsageReport, columns: int, pace: Pace | None) -> Iterato
             yield gap
 
 
-def _name_row(row: ReportRow, question: UsageQuestion) -> str:
+def _name_row(row: ReportRow, question: UsageQuery) -> str:
     if row.block is not None:
         return _name_block(row.block, question.zone)
     name = _safe(row.key, NAMELESS.get(question.group, NO_NAME))

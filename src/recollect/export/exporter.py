@@ -67,19 +67,19 @@ class Exporter:
         return (
             self._mask.is_on
             and self.options.format not in export_options.TABULAR
-            and writing.pays_off(size)
+            and writing.should_use_all_cores(size)
         )
 
-    def learn(self, open_session: Callable[[], Session]) -> Session:
+    def collect_secrets(self, open_session: Callable[[], Session]) -> Session:
         """Open a session and remember its secrets, so that they are masked in all others too."""
         records = self._mask.records
         # Without redaction nothing is masked, not even what the program masks on display.
-        with masked_by(records.learn if records else None):
+        with masked_by(records.collect_secrets if records else None):
             return open_session()
 
     def open_masked(self, open_session: Callable[[], Session]) -> Session:
         """Open a session as it may be exported: masked before any view of it cuts a text."""
-        session = self.learn(open_session)
+        session = self.collect_secrets(open_session)
         records = self._mask.records
         if records is None or not records.is_needed:
             return session
@@ -180,7 +180,7 @@ class Exporter:
         with masked_by(None), records.scan_meanwhile(iter_files(part.session)):
             material = collect(part, self.options, masking.Mask(None))
         beside = (material.metadata, *material.notices)
-        is_beside = any(self._mask.learn(document) for document in beside)
+        is_beside = any(self._mask.collect_secrets(document) for document in beside)
         if not (records.is_needed or self._mask.hides_persons or is_beside):
             return material
         with masked_by(records):
@@ -190,7 +190,7 @@ class Exporter:
     def _encode(self, material: Material, pictures: PictureFiles | None) -> Iterator[bytes]:
         """Yield the bytes of a whole session; pictures beside it are collected here."""
         pieces = self._iter_pieces(material, pictures)
-        if pictures is None and writing.pays_off(material.metadata.size):
+        if pictures is None and writing.should_use_all_cores(material.metadata.size):
             return writing.encode_on_all_cores(pieces, self._mask)
         return writing.encode(pieces, self._mask)
 

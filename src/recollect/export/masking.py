@@ -33,13 +33,13 @@ from recollect.redact.findings import Match, RedactionPolicy
 from recollect.redact.record_lines import find_in_record, holds_known, learn_record, mask_record
 from recollect.redact.redactor import Redactor
 from recollect.sources.safe_files import open_file
-from recollect.worker_processes import Crew
+from recollect.worker_processes import WorkerPool
 
 _STRETCH: Final = 1 << 20
 """Bytes of a file that a worker scans at a time."""
 
 
-class Stretch(Struct, frozen=True):
+class ScanRange(Struct, frozen=True):
     """Some bytes of a file."""
 
     file: str
@@ -83,9 +83,9 @@ class RecordMask:
         stretches = [stretch for file in files for stretch in _cut_file(file)]
 
         def scan(number: int) -> bytes:
-            return msgpack.encode(scan_stretch(stretches[number], policy))
+            return msgpack.encode(scan_range(stretches[number], policy))
 
-        with Crew(scan, len(stretches), in_flight=len(stretches)) as crew:
+        with WorkerPool(scan, len(stretches), in_flight=len(stretches)) as crew:
             yield
             results = dict(crew.collect())
         for number, stretch in enumerate(stretches):
@@ -95,7 +95,7 @@ class RecordMask:
         """Scan files here and now: a server must not start processes for a request."""
         for file in files:
             for stretch in _cut_file(file):
-                self._add(file, scan_stretch(stretch, self._redactor.policy))
+                self._add(file, scan_range(stretch, self._redactor.policy))
 
     def _add(self, file: str, scanned: ScannedLines) -> None:
         for offset, matches in scanned.matches.items():
@@ -103,7 +103,7 @@ class RecordMask:
             self._telling.setdefault(file, set()).add(offset)
         self._ends[file] = scanned.end
 
-    def learn(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
+    def collect_secrets(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
         """Remember the secrets of lines; nothing is replaced."""
         if block.offset < line_blocks.NOWHERE and block.offset + len(block.data) > self._ends.get(
             file, 0
@@ -114,7 +114,7 @@ class RecordMask:
 
     def __call__(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
         """Return the lines of a block that hold secrets, with tags in their place."""
-        self.learn(file, block)
+        self.collect_secrets(file, block)
         telling = self._telling.get(file, set())
         masked = {}
         for start, end in _iter_lines(block.data):
@@ -136,15 +136,15 @@ class RecordMask:
             self._telling.setdefault(file, set()).add(offset)
 
 
-def _cut_file(file: str) -> Iterator[Stretch]:
+def _cut_file(file: str) -> Iterator[ScanRange]:
     """Yield stretches of about equal length."""
     with open_file(file) as opened:
         size = opened.find_status().st_size
     for start in range(0, size, _STRETCH):
-        yield Stretch(file, start, min(start + _STRETCH, size), size)
+        yield ScanRange(file, start, min(start + _STRETCH, size), size)
 
 
-def scan_stretch(stretch: Stretch, policy: RedactionPolicy) -> ScannedLines:
+def scan_range(stretch: ScanRange, policy: RedactionPolicy) -> ScannedLines:
     """Scan the lines of a stretch; that into which its end falls belongs to the next one."""
     matches: dict[int, list[Match]] = {}
     with open_file(stretch.file) as file:
@@ -214,11 +214,11 @@ class Mask:
         """How many places are masked in what was checked, by kind."""
         return self._written
 
-    def learn(self, document: Struct) -> bool:
+    def collect_secrets(self, document: Struct) -> bool:
         """Remember the secrets of a document; return whether it has any."""
         if self._redactor is None:
             return False
-        return bool(self._redactor.learn(join_texts(document)))
+        return bool(self._redactor.collect_secrets(join_texts(document)))
 
     def apply(self, document: T, *, is_clean: bool = False) -> T:
         """Return a document with its texts masked; a clean one holds no secrets of its own."""

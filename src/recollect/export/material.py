@@ -67,7 +67,7 @@ def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
     views = _learn_turns(part, wanted, options, mask)
     lost = [(stray, _learn(stray, part, mask)) for stray in strays]
     for document in (metadata, *notices):
-        mask.learn(document)
+        mask.collect_secrets(document)
     shown = mask.apply(metadata)
     return Material(
         metadata=shown,
@@ -106,7 +106,7 @@ def _learn_turns(
 
 def _learn(document: Struct, part: SessionPart, mask: Mask) -> bool:
     """Return whether a view is without secrets; remember those that its records still had."""
-    return (part.is_masked and not mask.hides_persons) or not mask.learn(document)
+    return (part.is_masked and not mask.hides_persons) or not mask.collect_secrets(document)
 
 
 def iter_whole_turns(session: Session) -> Iterator[TurnView]:
@@ -212,7 +212,7 @@ def _iter_places(parts: Iterable[SessionPart], redactor: Redactor) -> Iterator[_
         records.scan(iter_files(part.session))
         for view in iter_whole_turns(part.session):
             text = join_texts(view)
-            if findings := redactor.learn(text):
+            if findings := redactor.collect_secrets(text):
                 yield _Place(part.session.id, view.number, text, findings)
 
 

@@ -39,7 +39,7 @@ class _Checked(Struct, frozen=True, array_like=True):
     tags: dict[str, int]
 
 
-def pays_off(size: int | None) -> bool:
+def should_use_all_cores(size: int | None) -> bool:
     """Return whether a transcript of this size is exported sooner on all cores."""
     return (size or 0) >= _MIN_BYTES and count_cores() > 1 and is_forking()
 
@@ -53,7 +53,7 @@ def encode(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
 def encode_on_all_cores(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
     """Yield the same bytes as `encode`; what is drawn must not change anything but itself."""
     if not is_forking():
-        # A thread may have been started since `pays_off` was asked.
+        # A thread may have been started since `should_use_all_cores` was asked.
         yield from encode(pieces, mask)
         return
     first, *batches = _make_batches(pieces)

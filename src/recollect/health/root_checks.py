@@ -57,7 +57,7 @@ class ExpiringSession(Struct, frozen=True, kw_only=True):
     at: datetime
 
 
-class FirstLook(Struct, frozen=True, kw_only=True):
+class FirstRunOverview(Struct, frozen=True, kw_only=True):
     """Figures of all transcripts below all roots."""
 
     sessions: int
@@ -77,7 +77,7 @@ class FirstLook(Struct, frozen=True, kw_only=True):
 
 def take_first_look(
     roots: Sequence[Path], transcripts: Sequence[Transcript], now: datetime
-) -> FirstLook:
+) -> FirstRunOverview:
     """Return an overview of `transcripts`, which were found below `roots`."""
     sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
     size = sum(each.size for each in transcripts)
@@ -91,7 +91,7 @@ def take_first_look(
         )
     ]
     soon.sort(key=lambda expiry: expiry.at)
-    return FirstLook(
+    return FirstRunOverview(
         sessions=len(sessions),
         projects=len({each.project_dir for each in sessions}),
         bytes=size,

@@ -57,7 +57,7 @@ def dismiss_guard(guard: "subprocess.Popen[bytes] | None") -> None:
             guard.stdin.close()
 
 
-def list_family(client: int, mark: str) -> list[Process]:
+def list_process_tree(client: int, mark: str) -> list[Process]:
     """Return the client and all its descendants, in whatever process group they are.
 
     A tool whose parent has exited is found by the mark of the client, where the system shows
@@ -104,7 +104,7 @@ def read_settings(pid: int) -> list[bytes] | None:
         return []
 
 
-def signal_family(group: int, family: list[Process], number: int) -> None:
+def signal_process_tree(group: int, family: list[Process], number: int) -> None:
     """Send a signal to a process group, and to those of a family that are elsewhere."""
     _send(os.killpg, group, number)
     now = _read_processes()
@@ -158,7 +158,9 @@ def _read_stat(directory: Path) -> tuple[int, tuple[int, str]] | None:
     return int(directory.name), (int(fields[_PARENT_FIELD]), fields[_START_FIELD])
 
 
-def end_family(client: int, family: list[Process], mark: str, grace: float = GRACE_SECONDS) -> None:
+def end_process_tree(
+    client: int, family: list[Process], mark: str, grace: float = GRACE_SECONDS
+) -> None:
     """Terminate, then kill, the remaining processes of a client's family.
 
     A tool may have been started after the family was listed, by a client that has exited since.
@@ -166,11 +168,11 @@ def end_family(client: int, family: list[Process], mark: str, grace: float = GRA
     family = family + _list_marked(mark, family)
     if not is_any_running(family):
         return
-    signal_family(client, family, signal.SIGTERM)
+    signal_process_tree(client, family, signal.SIGTERM)
     deadline = time.monotonic() + grace
     while is_any_running(family) and time.monotonic() < deadline:
         time.sleep(_STEP_SECONDS)
-    signal_family(client, family + _list_marked(mark, family), signal.SIGKILL)
+    signal_process_tree(client, family + _list_marked(mark, family), signal.SIGKILL)
 
 
 def main(client: int, parent: int, mark: str) -> None:
@@ -179,7 +181,7 @@ def main(client: int, parent: int, mark: str) -> None:
         # Its end closes the pipe, unless another child of it holds a copy.
         if select.select([0], [], [], _POLL_SECONDS)[0]:
             break
-    end_family(client, list_family(client, mark), mark)
+    end_process_tree(client, list_process_tree(client, mark), mark)
 
 
 if __name__ == "__main__":

@@ -175,7 +175,7 @@ class ConversationClient:
                 self._reason = "failed"
                 await process.end(self.options.timing.end)
             return
-        self._state.greet()
+        self._state.mark_ready()
         self._publish([])
         if not self._info.done():
             self._info.set_result(

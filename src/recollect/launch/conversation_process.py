@@ -79,7 +79,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
     async def end(self, steps: tuple[float, float]) -> None:
         """Close its input, then terminate it, then kill it, with all that it started."""
         family = (
-            await asyncio.to_thread(client_guard.list_family, self.pid, self.mark)
+            await asyncio.to_thread(client_guard.list_process_tree, self.pid, self.mark)
             if _HAS_GROUPS
             else []
         )
@@ -88,7 +88,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
             pipe.close()
         patience, grace = steps
         await self._wait_for_exit(patience)
-        await asyncio.to_thread(client_guard.end_family, self.pid, family, self.mark, grace)
+        await asyncio.to_thread(client_guard.end_process_tree, self.pid, family, self.mark, grace)
         if not self._exited.is_set() and self._transport is not None:
             self._transport.kill()
         await self.wait()
@@ -146,7 +146,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
         self._open_pipes.clear()
         if _HAS_GROUPS:
             # What it left behind in its own group.
-            client_guard.signal_family(self.pid, [], signal.SIGTERM)
+            client_guard.signal_process_tree(self.pid, [], signal.SIGTERM)
         if self._transport is not None:
             self._transport.close()
 

@@ -99,7 +99,7 @@ class ConversationState:
         self._blocks.clear()
         self.stream.start_client()
 
-    def greet(self) -> None:
+    def mark_ready(self) -> None:
         """The client answered for the first time."""
         self._base = conversation_events.ConversationStatus.IDLE
 

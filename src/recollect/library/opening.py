@@ -220,7 +220,7 @@ class _Reading:
         if self._state.is_current(transcript.stamp):
             return False
         with open_file(transcript.file) as file:
-            seen = growth.look_at(file)
+            seen = growth.capture_state(file)
             continues = self._can_continue(file, seen)
             if not continues:
                 self._restart(Session((), _describe(transcript)))

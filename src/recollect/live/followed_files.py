@@ -17,7 +17,7 @@ from recollect.errors import NothingFound, UnreadableInput
 from recollect.library.opening import find_subagent_files
 from recollect.library.transcript_ends import find_cwd, find_session_id
 from recollect.live.live_events import Checkpoint, Cursor, EventSubject, Mark, advance, path_key
-from recollect.live.tail import End, Nowhere, Start, Tail, TailStep
+from recollect.live.tail import End, Start, StartOver, Tail, TailStep
 from recollect.locations import (
     Transcript,
     TranscriptKind,
@@ -152,7 +152,7 @@ class FollowedFiles:
         mark = self._start.find_mark(transcript.file)
         if mark is not None:
             return mark
-        return end if self._start.is_unchanged(transcript.mtime_ns) else Nowhere()
+        return end if self._start.is_unchanged(transcript.mtime_ns) else StartOver()
 
     def _find_moved_mark(self, transcript: Transcript) -> Start:
         """Return how far the same session was read in a file that has since disappeared."""

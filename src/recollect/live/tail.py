@@ -21,9 +21,9 @@ from recollect.sources.growth import (
     EDGE,
     FileState,
     Growth,
+    capture_state,
     digest_start,
     find_growth,
-    look_at,
     new_digest,
     record_edges,
 )
@@ -69,11 +69,11 @@ class End(Struct, frozen=True):
     size: int
 
 
-class Nowhere(Struct, frozen=True):
+class StartOver(Struct, frozen=True):
     """Start from the beginning, and discard what is known of the file."""
 
 
-Start = Mark | End | Nowhere | None
+Start = Mark | End | StartOver | None
 """Where to begin to read; None is the beginning."""
 
 
@@ -145,11 +145,11 @@ class Tail:
         digest = new_digest()
         try:
             with open_file(self.path) as file:
-                seen = look_at(file)
+                seen = capture_state(file)
                 for chunk in iter_chunks(file, mark.offset):
                     digest.update(chunk)
                     yield
-                looks = {_identify(each) for each in (seen, look_at(file), self._state)}
+                looks = {_identify(each) for each in (seen, capture_state(file), self._state)}
         except (UnreadableInput, OSError):
             return
         if digest.digest() != mark.digest:
@@ -160,7 +160,7 @@ class Tail:
         self._scanned = 0
 
     def _look(self, file: SourceFile) -> TailStep:
-        seen, known = look_at(file), self._state
+        seen, known = capture_state(file), self._state
         reset = self._find_rewrite(file, known, seen) if known else self._begin(file, seen)
         if reset:
             self._restart()
@@ -177,7 +177,7 @@ class Tail:
     def _begin(self, file: SourceFile, seen: FileState) -> str | None:
         self._restart()
         match self._start:
-            case Nowhere():
+            case StartOver():
                 return UNKNOWN
             case End(identity, size):
                 if identity != (seen.device, seen.inode):

@@ -52,10 +52,10 @@ _NAMED_CHILD: Final[Mapping[_Level, tuple[str, _Level]]] = {
     _Level.SUBAGENTS: ("workflows", _Level.WORKFLOWS),
 }
 _PLACES: Final[Mapping[_Level, Callable[[Path], transcript_files.TranscriptLocation]]] = {
-    _Level.PROJECT: transcript_files.project_place,
-    _Level.SUBAGENTS: transcript_files.subagents_place,
-    _Level.SHARED_SUBAGENTS: transcript_files.shared_subagents_place,
-    _Level.RUN: transcript_files.run_place,
+    _Level.PROJECT: transcript_files.project_location,
+    _Level.SUBAGENTS: transcript_files.subagents_location,
+    _Level.SHARED_SUBAGENTS: transcript_files.shared_subagents_location,
+    _Level.RUN: transcript_files.run_location,
     _Level.ANYWHERE: transcript_files.guess_place,
 }
 
@@ -259,7 +259,7 @@ class _Walk:
 
 def list_project(project_dir: Path) -> tuple[transcript_files.Transcript, ...]:
     """Return the transcripts directly in a project's directory, sorted by name."""
-    return _list_location(project_dir, transcript_files.project_place(project_dir))
+    return _list_location(project_dir, transcript_files.project_location(project_dir))
 
 
 class SubagentFiles(NamedTuple):
@@ -287,7 +287,7 @@ def _list_shared(project_dir: Path) -> tuple[transcript_files.Transcript, ...]:
     directory = safe_files.find_directory(project_dir, claude_directories.SUBAGENTS_DIRECTORY)
     if not isinstance(directory, Path):
         return ()
-    return _list_location(directory, transcript_files.shared_subagents_place(directory))
+    return _list_location(directory, transcript_files.shared_subagents_location(directory))
 
 
 def _list_own(project_dir: Path, session: str) -> tuple[transcript_files.Transcript, ...]:

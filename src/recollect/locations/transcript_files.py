@@ -113,24 +113,24 @@ def _name_file(name: str) -> str:
     return claude_directories.encode_id(name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX))
 
 
-def project_place(directory: Path) -> TranscriptLocation:
+def project_location(directory: Path) -> TranscriptLocation:
     """Return the location `projects/<project>`: sessions, and the flat subagents of 2.0.x."""
     return _make_location(directory, directory)
 
 
-def subagents_place(directory: Path) -> TranscriptLocation:
+def subagents_location(directory: Path) -> TranscriptLocation:
     """Return the location `<session>/subagents`, flat at any depth of nesting."""
     session_dir = directory.parent
     session_id = claude_directories.encode_id(session_dir.name) or None
     return _make_location(directory, session_dir.parent, TranscriptKind.SUBAGENT, session_id)
 
 
-def shared_subagents_place(directory: Path) -> TranscriptLocation:
+def shared_subagents_location(directory: Path) -> TranscriptLocation:
     """Return the location `projects/<project>/subagents`: subagents of all of its sessions."""
     return _make_location(directory, directory.parent, TranscriptKind.SUBAGENT)
 
 
-def run_place(directory: Path) -> TranscriptLocation:
+def run_location(directory: Path) -> TranscriptLocation:
     """Return the location `<session>/subagents/workflows/<run>`."""
     session_dir = directory.parent.parent.parent
     return _make_location(
@@ -146,13 +146,13 @@ def guess_place(directory: Path) -> TranscriptLocation:
     """Guess the location of a directory outside any root from the names above it."""
     if directory.name == claude_directories.SUBAGENTS_DIRECTORY:
         is_shared = directory.parent.parent.name == claude_directories.PROJECTS_DIRECTORY
-        return shared_subagents_place(directory) if is_shared else subagents_place(directory)
+        return shared_subagents_location(directory) if is_shared else subagents_location(directory)
     if (directory.parent.parent.name, directory.parent.name) == (
         claude_directories.SUBAGENTS_DIRECTORY,
         "workflows",
     ):
-        return run_place(directory)
-    return project_place(directory)
+        return run_location(directory)
+    return project_location(directory)
 
 
 def _make_location(

@@ -103,21 +103,21 @@ UNKNOWN_FIELDS = {"block_type", "kind", "record_type"}
 """Fields in which the `Unknown…` classes keep the unknown tag."""
 
 
-class Misfit(Exception):
+class TypeMismatch(Exception):
     """Internal: a value does not have the wanted type at all."""
 
 
 def fit(raw: msgspec.Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:
     """Decode `raw` leniently as `wanted`; adds the names of fields of the wrong type to `misfits`.
 
-    Raises `Misfit` if not even the outermost type is right.
+    Raises `TypeMismatch` if not even the outermost type is right.
     """
     try:
         return _make_decoder(wanted).decode(raw)
     except (msgspec.ValidationError, RecursionError):
         return _fit_parts(raw, wanted, path, misfits)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise Misfit(path) from None
+        raise TypeMismatch(path) from None
 
 
 @cache
@@ -153,7 +153,7 @@ def _fit_parts(raw: msgspec.Raw | bytes, wanted: Any, path: str, misfits: list[s
         return _fit_dict(raw, allowed.value, path, misfits)
     if first == b"{" and allowed.has_structs:
         return _fit_struct(raw, allowed, path, misfits)
-    raise Misfit(path)
+    raise TypeMismatch(path)
 
 
 @cache
@@ -182,7 +182,7 @@ def _fit_tuple(
     for number, part in enumerate(msgspec.json.decode(raw, type=list[msgspec.Raw])):
         try:
             values.append(fit(part, item, f"{path}[]", misfits))
-        except Misfit:
+        except TypeMismatch:
             if unknown is None:
                 misfits.append(f"{path}[{number}]")
             else:
@@ -195,7 +195,7 @@ def _fit_dict(raw: msgspec.Raw | bytes, item: Any, path: str, misfits: list[str]
     for key, part in msgspec.json.decode(raw, type=dict[str, msgspec.Raw]).items():
         try:
             values[key] = fit(part, item, f"{path}.*", misfits)
-        except Misfit:
+        except TypeMismatch:
             misfits.append(f"{path}.*")
     return values
 
@@ -207,7 +207,7 @@ def _fit_struct(
     tag = _read_tag(parts, allowed.tag_field)
     wanted = allowed.untagged or allowed.by_tag.get(tag or "") or allowed.unknown
     if wanted is None:
-        raise Misfit("type")
+        raise TypeMismatch("type")
     values: dict[str, Any] = {}
     for info in _fields(wanted):
         part = parts.get(info.encode_name)
@@ -216,13 +216,13 @@ def _fit_struct(
         name = f"{path}.{info.encode_name}" if path else info.encode_name
         try:
             values[info.name] = fit(part, info.type, name, misfits)
-        except Misfit:
+        except TypeMismatch:
             misfits.append(name)
     if wanted is allowed.unknown:
         values["raw"] = msgspec.Raw(bytes(raw))
         values.update(dict.fromkeys(_list_tag_fields(wanted), tag))
     if any(info.required and info.name not in values for info in _fields(wanted)):
-        raise Misfit(path)
+        raise TypeMismatch(path)
     return wanted(**values)
 
 
@@ -389,7 +389,7 @@ def decode_value(raw: msgspec.Raw | bytes, wanted: type[T]) -> T | None:
         return None
     try:
         return cast(T, fit(repaired, wanted, "", []))
-    except Misfit:
+    except TypeMismatch:
         return None
 
 
@@ -403,7 +403,7 @@ def decode_slowly(line: bytes, vocabulary: Vocabulary, misfits: list[str]) -> An
         if type(value) is vocabulary.system and value.subtype in vocabulary.subtypes:
             misfits.clear()
             value = fit(repaired, vocabulary.subtypes[value.subtype], "", misfits)
-    except Misfit:
+    except TypeMismatch:
         return vocabulary.unknown(raw=msgspec.Raw(repaired))
     return value
 

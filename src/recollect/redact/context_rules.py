@@ -324,7 +324,7 @@ def _judge(name: bytes, data: bytes, start: int, quote: bytes) -> Match | None:
     value = _read_quoted(data, start, quote) if quote else None
     if value is None:
         value = _read_bare(data, start)
-    confidence = judge_value(name, value)
+    confidence = rate_value(name, value)
     if confidence is None:
         return None
     return _make_match(name, confidence, start, value)
@@ -349,7 +349,7 @@ def _read_bare(data: bytes, start: int) -> bytes:
     return value.rstrip(_TRAILING)
 
 
-def judge_value(name: bytes, value: bytes) -> Confidence | None:
+def rate_value(name: bytes, value: bytes) -> Confidence | None:
     """Return how sure it is that a value assigned to a name is a secret; None if it is none."""
     # The cheap questions first: most of what follows a name like `token` is an ordinary word.
     if b" " in value or len(value) < (_MIN_PASSWORD if _PASSWORD.search(name) else _MIN_SHORT):

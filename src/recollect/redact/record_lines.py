@@ -67,7 +67,7 @@ def _read_all(line: bytes) -> bytes:
 
 def learn_record(line: bytes, redactor: Redactor) -> bool:
     """Remember the secrets of a record; return whether a rule found any."""
-    return redactor.learn_bytes(_read_strings(line))
+    return redactor.collect_secrets_in_bytes(_read_strings(line))
 
 
 def holds_known(line: bytes, redactor: Redactor) -> bool:

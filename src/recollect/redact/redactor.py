@@ -156,8 +156,8 @@ _PERSONAL: Final = frozenset({HOME, "user", "host", "email"})
 class Redactor:
     """Masks texts and remembers what it masked.
 
-    Call `learn` with all texts first if a secret may be recognisable only in a later one. `verify`
-    the finished output before it leaves.
+    Call `collect_secrets` with all texts first if a secret may be recognisable only in a later
+    one. `verify` the finished output before it leaves.
     """
 
     def __init__(self, policy: RedactionPolicy = DEFAULT_POLICY) -> None:
@@ -197,7 +197,7 @@ class Redactor:
         """Yield where known secrets are in bytes as they are, whatever the bytes are."""
         return self._known.find_raw(data)
 
-    def learn(self, text: str) -> tuple[Finding, ...]:
+    def collect_secrets(self, text: str) -> tuple[Finding, ...]:
         """Remember the secrets of a text, so that they are masked in every other text too.
 
         Returns where they are; known secrets that no rule finds there are not looked for.
@@ -220,7 +220,7 @@ class Redactor:
         """Return whether UTF-8 holds a secret that was found before, in any encoding."""
         return bool(self._known) and bool(self._known.find(read_text(data)))
 
-    def learn_bytes(self, data: bytes) -> bool:
+    def collect_secrets_in_bytes(self, data: bytes) -> bool:
         """Remember the secrets of UTF-8; return whether a rule found any."""
         matches = find_masked(read_text(data), self.policy)
         self.remember(matches)

@@ -30,8 +30,8 @@ from recollect.search.query_plan import TextReader, to_match, to_near_match
 from recollect.search.ranking import estimate_density, score_session, score_text
 from recollect.search.regexes import check_regexes, compile_regex, iter_regexes
 from recollect.search.snippets import TextSpan, choose_window, find_spans, make_snippet
-from recollect.search.sought_words import Session
 from recollect.search.terms import TOKENIZER, prepare_for_index
+from recollect.search.word_lookup import Session
 from recollect.session.queue import name_queued
 from recollect.session.searchable_texts import ListFile, list_searchable_texts
 from recollect.store import text_matches, text_queries

@@ -32,7 +32,7 @@ from recollect.search.matching import Found
 from recollect.search.query_plan import ROLES, TextReader
 from recollect.search.query_tree import FieldTerm, TextField
 from recollect.search.ranking import score_roughly, score_session
-from recollect.search.sought_words import FILES, SHARE_SHIFT, WHOLE_SHARE, Session, TextShares
+from recollect.search.word_lookup import FILES, SHARE_SHIFT, WHOLE_SHARE, Session, TextShares
 from recollect.session.queue import find_joined, split_prompts
 from recollect.store.text_matches import FoundText, TextCounts, unpack_place
 from recollect.store.text_queries import TextQueries

@@ -15,11 +15,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.search import query_plan, sought_words
+from recollect.search import query_plan, word_lookup
 from recollect.search.query_tree import And, FieldTerm, Node, Query, Word
 from recollect.search.ranking import INSIDE, WHOLE
-from recollect.search.sought_words import file_of
 from recollect.search.word_forms import expand, widen
+from recollect.search.word_lookup import file_of
 from recollect.store import LAST_SECOND
 from recollect.store.text_conditions import Condition, all_of, holds_secret
 from recollect.store.text_matches import Matches, unpack_place
@@ -42,13 +42,13 @@ class Found(Struct, frozen=True, kw_only=True):
     """For each text one number for its place and how much of the query it contains."""
     sizes: Counter[int]
     """How many texts are of each kind."""
-    names: Mapping[int, sought_words.Session]
+    names: Mapping[int, word_lookup.Session]
     """The sessions of their files."""
-    shares: sought_words.TextShares = sought_words.TextShares()
+    shares: word_lookup.TextShares = word_lookup.TextShares()
     """How much of the query each text contains."""
-    missing: Mapping[sought_words.Session, tuple[str, ...]]
+    missing: Mapping[word_lookup.Session, tuple[str, ...]]
     """The words that a session does not have."""
-    session_coverages: Mapping[sought_words.Session, float]
+    session_coverages: Mapping[word_lookup.Session, float]
     """1 for sessions that are not in it."""
     query: Query
     """The query that was run."""
@@ -94,7 +94,7 @@ class Matcher:
         is_in_session = any(
             isinstance(each, FieldTerm) and each.name == "session" for each in parts
         )
-        enough = 1 if is_in_session else sought_words.ENOUGH
+        enough = 1 if is_in_session else word_lookup.ENOUGH
         if len(sessions) >= enough or time.monotonic() >= self._deadline:
             return found
         words = [part for part in parts if isinstance(part, Word)]
@@ -111,12 +111,12 @@ class Matcher:
         )
         return self._make_found(matches, query)
 
-    def _name_session(self, file_id: int) -> sought_words.Session:
+    def _name_session(self, file_id: int) -> word_lookup.Session:
         """Return the session of a file."""
         file = self._queries.files[file_id]
         return file.session_id or file.path
 
-    def _name_sessions(self, matches: Matches) -> dict[int, sought_words.Session]:
+    def _name_sessions(self, matches: Matches) -> dict[int, word_lookup.Session]:
         """Return the session of each file with a match."""
         return {file: self._name_session(file) for file in matches.files}
 
@@ -125,7 +125,7 @@ class Matcher:
         kinds, sizes = list(found.kinds), found.sizes.copy()
         for at, file_id in files.items():
             sizes[kinds[at]] -= 1
-            kinds[at] = sought_words.move_kind(kinds[at], file_id)
+            kinds[at] = word_lookup.move_kind(kinds[at], file_id)
             sizes[kinds[at]] += 1
         names = {file: self._name_session(file) for file in files.values()}
         return replace(found, kinds=kinds, sizes=+sizes, names={**found.names, **names})
@@ -163,8 +163,8 @@ class Matcher:
         if wider == query:
             return found
         matches = self._drop_copies(self._find(wider.root))
-        whole = dict.fromkeys(found.matches.handles, sought_words.share_of(WHOLE))
-        shares = sought_words.TextShares(sought_words.share_of(INSIDE), whole)
+        whole = dict.fromkeys(found.matches.handles, word_lookup.share_of(WHOLE))
+        shares = word_lookup.TextShares(word_lookup.share_of(INSIDE), whole)
         kinds, sizes = shares.classify(matches)
         return Found(
             matches=matches, kinds=kinds, sizes=sizes, names=self._name_sessions(matches),
@@ -174,20 +174,20 @@ class Matcher:
 
     def _find_loosely(self, words: Sequence[Word], others: Sequence[Node]) -> Found | None:
         """Return texts with some of the words; None if all words are too common for that."""
-        sought = sought_words.SoughtWords(
+        lookup = word_lookup.WordLookup(
             self._queries, lambda node: self._find(_join(node, others)), is_quick=self._is_quick
         )
         for word in words:
-            sought.add(word)
-        if not sought.words and not sought.unknown:
+            lookup.add(word)
+        if not lookup.words and not lookup.unknown:
             return None
-        matches = self._drop_copies(sought.gather())
+        matches = self._drop_copies(lookup.gather())
         names = self._name_sessions(matches)
-        shares = sought_words.cover_texts(sought.words)
-        sessions = sought_words.cover_sessions(sought.words, names)
+        shares = word_lookup.cover_texts(lookup.words)
+        sessions = word_lookup.cover_sessions(lookup.words, names)
         listed = _keep_best({name: min(sum(has.values()), 1.0) for name, has in sessions.items()})
         missing = {
-            name: tuple(each.text for each in sought.words if each.text not in sessions[name])
+            name: tuple(each.text for each in lookup.words if each.text not in sessions[name])
             for name in listed
         }
         kinds, sizes = shares.classify(matches)
@@ -199,12 +199,12 @@ class Matcher:
             shares=shares,
             missing={name: left for name, left in missing.items() if left},
             session_coverages=listed,
-            query=Query(And((*words, *sought.nodes, *others))),
-            marked=Query(And((*words, *sought.marked, *others))),
-            unknown=tuple(sought.unknown),
-            corrected=sought.corrected,
-            split=tuple(sought.split),
-            capped=tuple(sought.capped),
+            query=Query(And((*words, *lookup.nodes, *others))),
+            marked=Query(And((*words, *lookup.marked, *others))),
+            unknown=tuple(lookup.unknown),
+            corrected=lookup.corrected,
+            split=tuple(lookup.split),
+            capped=tuple(lookup.capped),
             is_exact=not self._is_cut,
         )
         return _keep_best_texts(found)
@@ -214,7 +214,7 @@ class Matcher:
         if len(matches.handles) > _MAX_COMPARED:
             marked = {place for place in matches.sizes if place & 2}
             return (
-                sought_words.keep(matches, [at not in marked for at in matches.places])
+                word_lookup.keep(matches, [at not in marked for at in matches.places])
                 if marked
                 else matches
             )
@@ -231,7 +231,7 @@ class Matcher:
             original = min(numbers, key=lambda at: self._originality(matches, at))
             for at in numbers:
                 is_kept[at] = at == original
-        return sought_words.keep(matches, is_kept)
+        return word_lookup.keep(matches, is_kept)
 
     def _originality(self, matches: Matches, at: int) -> tuple[bool, bool, int, str, int]:
         """Sort key that puts the original before its copies, like the usage ledger.
@@ -251,8 +251,8 @@ def _join(node: Node, others: Sequence[Node]) -> Node:
 
 
 def _keep_best(
-    coverages: Mapping[sought_words.Session, float],
-) -> dict[sought_words.Session, float]:
+    coverages: Mapping[word_lookup.Session, float],
+) -> dict[word_lookup.Session, float]:
     """Return the sessions that have at least a share of what the best one has."""
     least = _MIN_SHARE * max(coverages.values(), default=0.0)
     return {name: coverage for name, coverage in coverages.items() if coverage >= least}
@@ -261,11 +261,11 @@ def _keep_best(
 def _keep_best_texts(found: Found) -> Found:
     """Return the texts of listed sessions that have at least a share of what their best one has."""
     listed, share_of_kind = found.session_coverages, found.shares.share_of_kind
-    shares = {kind >> sought_words.SHARE_SHIFT or found.shares.usual for kind in found.sizes} or {0}
+    shares = {kind >> word_lookup.SHARE_SHIFT or found.shares.usual for kind in found.sizes} or {0}
     if min(shares) >= _MIN_SHARE * max(shares) and listed.keys() >= set(found.names.values()):
         return found
     kinds = [(kind, share_of_kind(kind), found.names[file_of(kind)]) for kind in found.sizes]
-    best: dict[sought_words.Session, int] = {}
+    best: dict[word_lookup.Session, int] = {}
     for _, share, name in kinds:
         best[name] = max(share, best.get(name, 0))
     left_out = {
@@ -274,7 +274,7 @@ def _keep_best_texts(found: Found) -> Found:
     is_kept = [kind not in left_out for kind in found.kinds]
     return replace(
         found,
-        matches=sought_words.keep(found.matches, is_kept),
+        matches=word_lookup.keep(found.matches, is_kept),
         kinds=list(compress(found.kinds, is_kept)),
         sizes=Counter({kind: size for kind, size in found.sizes.items() if kind not in left_out}),
     )

@@ -71,7 +71,7 @@ class FileState(Struct, frozen=True, gc=False, array_like=True):
         return is_same(self.stamp, listed)
 
 
-def look_at(file: SourceFile) -> FileState:
+def capture_state(file: SourceFile) -> FileState:
     """Return the state of an open file, to be taken before reading it."""
     status = file.find_status()
     return FileState(
@@ -119,7 +119,7 @@ def find_growth(file: SourceFile, known: FileState, seen: FileState) -> Growth:
 def find_growth_of(name: str, known: FileState) -> Growth:
     """Return what happened to a file of this name; raises UnreadableInput if it cannot be read."""
     with open_file(name) as file:
-        return find_growth(file, known, look_at(file))
+        return find_growth(file, known, capture_state(file))
 
 
 def read_before(file: SourceFile, position: int) -> bytes:

@@ -123,7 +123,7 @@ class Lock:
         self.descriptor = descriptor
         """A process forked while the lock is held has to close it, or it holds the lock, too."""
 
-    def show_life(self) -> None:
+    def signal_progress(self) -> None:
         """Show waiting processes that the holder is making progress; cheap to call often."""
         now = time.monotonic()
         if now - self._shown > LIFE_SECONDS:

@@ -221,7 +221,7 @@ class LedgerWriter:
     def _add(self, reading: FileReading) -> None:
         """Add what is in one file."""
         if self.lock is not None:
-            self.lock.show_life()
+            self.lock.signal_progress()
         self._note_problem(reading.path, reading.problem)
         if reading.row is None:
             return
@@ -260,10 +260,10 @@ class LedgerWriter:
 
     def _carry_remains(self, directory: Path) -> None:
         # Rarely needed.
-        from recollect.store.remains import find_session_remains, iter_remains
+        from recollect.store.remains import find_session_remains, iter_deleted_transcripts
         from recollect.store.session_table import load_listings, save_figures, save_listings
 
-        for remains in iter_remains(directory, is_present):
+        for remains in iter_deleted_transcripts(directory, is_present):
             try:
                 rows = [from_stored(each, remains.names) for each in remains.messages]
             except DamagedIndex:

@@ -46,7 +46,7 @@ class TotalsSum(NamedTuple):
     unpriced: int
 
 
-class TotalsQuestion(NamedTuple):
+class TotalsQuery(NamedTuple):
     """A query by the status line."""
 
     since: int
@@ -69,7 +69,7 @@ class QuickTotals(NamedTuple):
     """The transcript as it was listed when it was read, to compare by `is_same`."""
 
 
-def read_quick_totals(directory: Path, question: TotalsQuestion) -> QuickTotals | None:
+def read_quick_totals(directory: Path, question: TotalsQuery) -> QuickTotals | None:
     """The answer of the index in `directory`; None unless it can be read at once."""
     path = os.fspath(directory / INDEX_NAME)
     try:
@@ -98,7 +98,7 @@ def _prepare(connection: apsw.Connection) -> apsw.Connection:
     return connection
 
 
-def _ask(connection: apsw.Connection, question: TotalsQuestion) -> QuickTotals | None:
+def _ask(connection: apsw.Connection, question: TotalsQuery) -> QuickTotals | None:
     if connection.execute(_VERSIONS).get != [str(DATA_VERSION), str(SCHEMA_VERSION)]:
         return None
     values = question._asdict()

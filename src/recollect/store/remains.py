@@ -76,7 +76,7 @@ _UNREADABLE = (
 _DEFAULTS = {"INTEGER": "0", "TEXT": "''", "BLOB": "x''", "REAL": "0"}
 
 
-class Remains(msgspec.Struct, frozen=True):
+class DeletedTranscript(msgspec.Struct, frozen=True):
     """What an index knows of one deleted transcript."""
 
     file: catalog.FileRow
@@ -85,14 +85,16 @@ class Remains(msgspec.Struct, frozen=True):
     """The names that the messages refer to."""
 
 
-class SessionRemains(NamedTuple):
+class DeletedListings(NamedTuple):
     """What lists of deleted transcripts showed, and their tool calls."""
 
     listings: list[session_table.StoredListing]
     figures: list[tuple[session_table.StoredFigures, list[CallSummary]]]
 
 
-def iter_remains(directory: Path, exists: Callable[[str], bool]) -> Iterator[Remains]:
+def iter_deleted_transcripts(
+    directory: Path, exists: Callable[[str], bool]
+) -> Iterator[DeletedTranscript]:
     """Iterate over what replaced indexes know of deleted transcripts, each once, newest first."""
     seen: set[str] = set()
     for connection, version in _iter_predecessors(directory):
@@ -102,7 +104,7 @@ def iter_remains(directory: Path, exists: Callable[[str], bool]) -> Iterator[Rem
                 yield remains
 
 
-def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> SessionRemains:
+def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> DeletedListings:
     """Return the listings and tool calls that replaced indexes have of deleted transcripts."""
     listings: dict[str, session_table.StoredListing] = {}
     figures: dict[str, session_table.StoredFigures] = {}
@@ -123,7 +125,7 @@ def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> Sess
             continue
     paths = listings.keys() | figures.keys()
     deleted = {path for path in paths if _is_path(path) and not exists(path)}
-    return SessionRemains(
+    return DeletedListings(
         [stored for path, stored in listings.items() if path in deleted],
         [
             (stored, calls[path].calls if path in calls else [])
@@ -160,7 +162,7 @@ def _iter_predecessors(directory: Path) -> Iterator[tuple[apsw.Connection, int]]
 
 def _iter_deleted(
     connection: apsw.Connection, version: int, exists: Callable[[str], bool]
-) -> Iterator[Remains]:
+) -> Iterator[DeletedTranscript]:
     try:
         names = catalog.Names(connection)
         files = catalog.load_files(
@@ -172,7 +174,7 @@ def _iter_deleted(
     for path, (number, row) in files.items():
         messages = None if exists(path) else _find_sound(connection, number)
         if messages is not None:
-            yield Remains(row, messages, names)
+            yield DeletedTranscript(row, messages, names)
 
 
 def _find_sound(connection: apsw.Connection, number: int) -> list[ledger_rows.StoredMessage] | None:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
         load_reply_notes,
         read_outlines,
     )
-    from recollect.sync.index_access import ask_index, find_transcripts, is_current
+    from recollect.sync.index_access import find_transcripts, is_current, query_index
     from recollect.sync.list_files import is_list_file, select_indexed
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
     from recollect.sync.session_lists import (
-        find_gone,
+        find_deleted_session,
         list_current,
         list_indexed,
         list_known,
@@ -52,11 +52,12 @@ if TYPE_CHECKING:
 _MODULES = {
     "cached_values": "OnFileRead find_counted load_calls load_figures",
     "figure_reading": "FIGURES FreshOutlines find_outlines load_reply_notes read_outlines",
-    "index_access": "ask_index find_transcripts is_current",
+    "index_access": "query_index find_transcripts is_current",
     "list_files": "is_list_file select_indexed",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
     "session_lists": (
-        "find_gone list_current list_indexed list_known list_retitled list_unsaved locate_indexed"
+        "find_deleted_session list_current list_indexed list_known list_retitled "
+        "list_unsaved locate_indexed"
     ),
     "sync_engine": "OnProgress SyncProgress count_apart sync sync_and_keep sync_in_memory",
     "text_indexer": "Analyzer NO_FRESH_TEXTS TextProgress TextWatch find_text_status index_texts "
@@ -79,10 +80,9 @@ __all__ = [
     "TextProgress",
     "TextWatch",
     "Traits",
-    "ask_index",
     "count_apart",
     "find_counted",
-    "find_gone",
+    "find_deleted_session",
     "find_key",
     "find_outlines",
     "find_text_status",
@@ -100,6 +100,7 @@ __all__ = [
     "load_figures",
     "load_reply_notes",
     "locate_indexed",
+    "query_index",
     "read_fresh",
     "read_outlines",
     "select_indexed",

@@ -180,10 +180,10 @@ def is_current(
     directory: Path, transcripts: Sequence[Transcript], *, prices: Path | None = None
 ) -> bool:
     """Return whether the index knows the files as they are; needs no lock."""
-    return ask_if_current(directory, transcripts, lambda _: True, prices=prices) is not None
+    return query_if_current(directory, transcripts, lambda _: True, prices=prices) is not None
 
 
-def ask_if_current(
+def query_if_current(
     directory: Path,
     transcripts: Sequence[Transcript],
     question: Callable[[database.Connection], T],
@@ -236,7 +236,7 @@ def can_open(transcript: Transcript) -> bool:
     return True
 
 
-def ask_index(
+def query_index(
     directory: Path,
     transcripts: Sequence[Transcript],
     question: Callable[[database.Connection], T],
@@ -251,7 +251,7 @@ def ask_index(
     """
 
     def try_once() -> T:
-        found = ask_if_current(directory, transcripts, question, prices=prices)
+        found = query_if_current(directory, transcripts, question, prices=prices)
         if found is None:
             from recollect.sync.sync_engine import sync  # only when something has to be read
 

@@ -43,7 +43,7 @@ class SecretNoter:
         self._redactor = Redactor(DEFINITE)
         self._knows_any = False
 
-    def examine(self, lines: Sequence[bytes]) -> dict[int, NotedLine]:
+    def scan_lines(self, lines: Sequence[bytes]) -> dict[int, NotedLine]:
         """Return the lines that hold secrets, by number."""
         joined = b"\n".join(lines)
         starts = [0, *accumulate(len(line) + 1 for line in lines)]

@@ -210,7 +210,7 @@ def _keep_stored(listing: SessionListing) -> SessionListing:
     return replace(listing, duration_ms=None, live=None, unreadable=None)
 
 
-def find_gone(ref: str, directory: Path) -> SessionListing | None:
+def find_deleted_session(ref: str, directory: Path) -> SessionListing | None:
     """Return the deleted session that was listed under an id with this prefix."""
     if len(ref) < MIN_PREFIX_LENGTH:
         return None

@@ -151,7 +151,7 @@ def read_tail(wanted: FileRange, prepare: Prepare) -> list[TextBatch]:
     """
     try:
         with open_file(wanted.path) as file:
-            seen = growth.look_at(file)
+            seen = growth.capture_state(file)
             size = seen.size
             known = _find_known(file, wanted, seen)
             start = _find_line(file, max(known[0].file.position, size - TAIL))
@@ -187,7 +187,7 @@ def _find_line(file: SourceFile, position: int) -> int:
 def _read(
     file: SourceFile, wanted: FileRange, prepare: Prepare, consumers: Sequence[TextPassConsumer]
 ) -> RangeResult:
-    seen = growth.look_at(file)
+    seen = growth.capture_state(file)
     known = _find_known(file, wanted, seen)
     start = known[0].file.position
     sinks = _open_sinks(wanted, start, seen.size, consumers)
@@ -286,7 +286,7 @@ class _Reading:
         """Take a last line without its end."""
         line, stage = rest.data, _find_stage(rest.data, 0, len(rest.data))
         if stage in self._stages:
-            noted = self._noter.examine([line]).get(0)
+            noted = self._noter.scan_lines([line]).get(0)
             masked = self._note(noted, line, Span(self._path, rest.offset, len(line)), stage)
             with masked_by(lambda *_: {0: masked}):
                 decoder = TranscriptDecoder(self._path, rest.offset)
@@ -295,11 +295,11 @@ class _Reading:
     def _take_list(self, file: SourceFile, size: int) -> None:
         """Read a whole list: it is rewritten with every change, and is as old as its file."""
         if Stage.CONVERSATION in self._stages and size <= MAX_BYTES:
-            self.moments[Stage.CONVERSATION] = growth.look_at(file).mtime_ns // _SECOND_NS
+            self.moments[Stage.CONVERSATION] = growth.capture_state(file).mtime_ns // _SECOND_NS
             file.seek(0)
             span, data = Span(self._path, 0, size), file.read(size)
             # A list is one value over several lines.
-            noted = self._noter.examine([data.replace(b"\n", b" ")]).get(0)
+            noted = self._noter.scan_lines([data.replace(b"\n", b" ")]).get(0)
             masked = self._note(noted, data, span, Stage.CONVERSATION)
             self._add(
                 searchable_texts.ListFile(span=span, raw=Raw(masked)), span, Stage.CONVERSATION
@@ -314,7 +314,7 @@ class _Reading:
             if stage in stages:
                 lines.append((data[start : end - 1], block.offset + start, stage))
             start = end
-        noted = self._noter.examine([line for line, _, _ in lines])
+        noted = self._noter.scan_lines([line for line, _, _ in lines])
         for number, (line, offset, stage) in enumerate(lines):
             self._take_line(line, offset, stage, noted.get(number))
 

@@ -336,7 +336,7 @@ def _read(job: Job) -> Extract:
 
 
 def _read_open(file: source.SourceFile, job: Job) -> Extract:
-    seen = growth.look_at(file)
+    seen = growth.capture_state(file)
     began = find_first_time(file, seen.size)
     start = job.known.position
     if start and growth.find_growth(file, job.known, seen) is not growth.Growth.APPENDED:

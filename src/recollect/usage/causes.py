@@ -68,7 +68,7 @@ class ReplyCase(Struct, frozen=True, kw_only=True):
     """Tokens that the cache held after the request before it."""
 
 
-class _Purse:
+class _UnattributedUsage:
     """Tokens and cost of a message by class, as far as they have no cause yet."""
 
     def __init__(self, measures: Measures, costs: list[int]) -> None:
@@ -111,7 +111,7 @@ def split_message(measures: Measures, costs: list[int], case: ReplyCase) -> dict
 
     The parts always add up to the tokens and to the cost of the message.
     """
-    purse, note = _Purse(measures, costs), case.note
+    purse, note = _UnattributedUsage(measures, costs), case.note
     if case.is_subagent:
         return purse.close(Cause.SUBAGENTS)
     if note is not None and note.is_superseded:

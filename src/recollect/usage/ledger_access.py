@@ -26,9 +26,9 @@ from recollect.sources.source import Stamp, find_stamp
 from recollect.store import FileRow, NewerIndex
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.usage_queries import WEEK, Dimension, SumValues, UsageQueries
-from recollect.sync import ask_index
+from recollect.sync import query_index
 from recollect.usage import totals
-from recollect.usage.reports import ReportRow, UsageQuestion, UsageReport, make_report
+from recollect.usage.reports import ReportRow, UsageQuery, UsageReport, make_report
 from recollect.usage.zones import Zone
 
 if TYPE_CHECKING:
@@ -180,12 +180,12 @@ class LedgerCache:
         return question(ledger)
 
 
-def load_report(ledger: UsageLedger, question: UsageQuestion) -> UsageReport:
+def load_report(ledger: UsageLedger, question: UsageQuery) -> UsageReport:
     """Return the report that answers a question."""
     return make_report(load_rows(ledger, question), question)
 
 
-def load_rows(ledger: UsageLedger, question: UsageQuestion) -> list[totals.LedgerRow]:
+def load_rows(ledger: UsageLedger, question: UsageQuery) -> list[totals.LedgerRow]:
     """Return the counted rows for a report, split only as far as it needs."""
     queries = ledger.queries
     dimensions = _choose_dimensions(question, is_partial=ledger.is_partial)
@@ -226,7 +226,7 @@ def find_file_project_paths(ledger: UsageLedger) -> dict[int, str]:
     return find_project_paths({number: row.project for number, row in ledger.files.items()}, uses)
 
 
-def _choose_dimensions(question: UsageQuestion, *, is_partial: bool) -> tuple[Dimension, ...]:
+def _choose_dimensions(question: UsageQuery, *, is_partial: bool) -> tuple[Dimension, ...]:
     wanted = [name for group in question.groups for name in totals.DIMENSIONS[group]]
     wanted.append("model")
     if question.has_dates:
@@ -239,7 +239,7 @@ def _choose_dimensions(question: UsageQuestion, *, is_partial: bool) -> tuple[Di
 
 
 def _needs_messages(
-    queries: UsageQueries, question: UsageQuestion, dimensions: Sequence[Dimension]
+    queries: UsageQueries, question: UsageQuery, dimensions: Sequence[Dimension]
 ) -> bool:
     """Whether hourly sums are too coarse for the time zone, or lack a dimension."""
     if "is_sidechain" in dimensions:
@@ -252,7 +252,7 @@ def _needs_messages(
     )
 
 
-def describe_files(ledger: UsageLedger, question: UsageQuestion) -> dict[int, totals.SourceFile]:
+def describe_files(ledger: UsageLedger, question: UsageQuery) -> dict[int, totals.SourceFile]:
     """Return what a report needs to know about each transcript, by number."""
     project_paths: dict[int, str] = {}
     if question.project or {Group.PROJECT, Group.SESSION}.intersection(question.groups):
@@ -339,7 +339,7 @@ def _list_titles(
     return {each.path: each.title for each in found}
 
 
-def ask_ledger(
+def query_ledger(
     directory: Path,
     transcripts: Sequence[Transcript],
     question: Callable[[UsageQueries], T],
@@ -354,7 +354,7 @@ def ask_ledger(
     left out silently.
     """
     try:
-        answer = ask_index(
+        answer = query_index(
             directory,
             transcripts,
             lambda connection: question(UsageQueries(connection)),
@@ -369,7 +369,7 @@ def ask_ledger(
     return answer, None
 
 
-def ask_ledger_of(
+def query_ledger_of(
     roots: Sequence[Path],
     directory: Path,
     transcripts: Sequence[Transcript],
@@ -379,7 +379,7 @@ def ask_ledger_of(
     on_progress: OnProgress | None = None,
 ) -> tuple[T, str | None]:
     """Do the same with the ledger of some roots, counted as if the index had no others."""
-    return ask_ledger(
+    return query_ledger(
         directory,
         transcripts,
         lambda queries: question(open_ledger(queries, roots, prices)),
@@ -414,7 +414,7 @@ class UsageFigures(NamedTuple):
     problems: Mapping[str, str]
 
 
-def load_figures(ledger: UsageLedger, question: UsageQuestion, now: float) -> UsageFigures:
+def load_figures(ledger: UsageLedger, question: UsageQuery, now: float) -> UsageFigures:
     """Return the report that answers a question, and what belongs to it."""
     report = load_report(ledger, question)
     return UsageFigures(report, find_pace(report, ledger, now), ledger.problems)

@@ -44,7 +44,7 @@ class RowFilter(Struct, frozen=True):
     key: str | None
 
 
-class UsageQuestion(Struct, frozen=True, kw_only=True):
+class UsageQuery(Struct, frozen=True, kw_only=True):
     """What to report; `since` and `until` are days in `zone`, both inclusive."""
 
     group: Group
@@ -105,14 +105,14 @@ class ReportRow(Struct, frozen=True, kw_only=True):
 class UsageReport(Struct, frozen=True, kw_only=True):
     """The rows of a report and their totals."""
 
-    question: UsageQuestion
+    question: UsageQuery
     rows: tuple[ReportRow, ...]
     totals: Totals
     unpriced: dict[str, int]
     """Messages without a known price, by model."""
 
 
-def make_report(rows: Collection[LedgerRow], question: UsageQuestion) -> UsageReport:
+def make_report(rows: Collection[LedgerRow], question: UsageQuery) -> UsageReport:
     """Build the report for `question`."""
     if {Group.TOOL, Group.MCP_SERVER}.intersection(question.groups):
         rows = list(share_by_tool(rows))
@@ -136,7 +136,7 @@ def make_report(rows: Collection[LedgerRow], question: UsageQuestion) -> UsageRe
     )
 
 
-def matches(row: LedgerRow, question: UsageQuestion) -> bool:
+def matches(row: LedgerRow, question: UsageQuery) -> bool:
     """Return whether a row is within the days, the projects and the models of a question."""
     if question.has_dates:
         day = question.zone.find_day(row.moment)
@@ -176,7 +176,7 @@ def _split(
     return members.items()
 
 
-def _add_up(key: str | None, members: list[LedgerRow], question: UsageQuestion) -> ReportRow:
+def _add_up(key: str | None, members: list[LedgerRow], question: UsageQuery) -> ReportRow:
     models: list[ReportRow] = []
     if question.breakdown:
         by_model = _split(members, make_key(Group.MODEL, question.zone))
@@ -211,7 +211,7 @@ def _describe(
     )
 
 
-def _sort(lines: Iterable[ReportRow], question: UsageQuestion) -> list[ReportRow]:
+def _sort(lines: Iterable[ReportRow], question: UsageQuery) -> list[ReportRow]:
     order = question.order or (ReportOrder.ASC if question.group.is_time else ReportOrder.COST_DESC)
     if order in (ReportOrder.COST_ASC, ReportOrder.COST_DESC):
         return sorted(lines, key=_by_cost, reverse=order is ReportOrder.COST_DESC)

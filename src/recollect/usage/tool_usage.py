@@ -25,7 +25,7 @@ _MEDIAN: Final = 0.5
 _P95: Final = 0.95
 
 
-class ToolQuestion(Struct, frozen=True, kw_only=True):
+class ToolQuery(Struct, frozen=True, kw_only=True):
     """Filters for calls; None does not filter."""
 
     session_id: str | None = None
@@ -52,7 +52,7 @@ class ToolReport(Struct, frozen=True, kw_only=True):
 def report_tools(
     directory: Path,
     transcripts: Sequence[Transcript],
-    question: ToolQuestion,
+    question: ToolQuery,
     on_progress: OnFileRead | None = None,
 ) -> ToolReport:
     """Report how tools were used in `transcripts`, with the index in `directory` as a cache."""
@@ -76,7 +76,7 @@ def report_tools(
 
 
 def _select(
-    directory: Path, transcripts: Sequence[Transcript], question: ToolQuestion
+    directory: Path, transcripts: Sequence[Transcript], question: ToolQuery
 ) -> list[Transcript]:
     if question.session_id is None and question.project is None:
         return list(transcripts)
@@ -91,7 +91,7 @@ def _belongs_to(listing: SessionListing, session_id: str | None) -> bool:
 
 
 def _iter_unseen(
-    calls: Iterable[CallSummary], seen: set[str], question: ToolQuestion
+    calls: Iterable[CallSummary], seen: set[str], question: ToolQuery
 ) -> Iterator[CallSummary]:
     """Iterate over the calls in the requested period that are not copies of calls in `seen`."""
     since = question.since.timestamp() if question.since else None

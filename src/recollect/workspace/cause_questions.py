@@ -49,7 +49,7 @@ def answer_causes(
         unread = sum(ledger.files[each].path not in notes for each in files)
         return _describe(ledger, question, messages, wanted, unread), ledger.problems
 
-    (document, problems), failure = workspace.ask_ledger(ask)
+    (document, problems), failure = workspace.query_ledger(ask)
     return CauseAnswer(document=document, problems=problems, failure=failure)
 
 
@@ -63,7 +63,7 @@ def _read_cause(name: str | None) -> causes.Cause | None:
 
 def _iter_caused(
     ledger: ledger_access.UsageLedger,
-    question: reports.UsageQuestion,
+    question: reports.UsageQuery,
     notes: Mapping[str, tuple[ReplyNote, ...]],
 ) -> Iterator[causes.CausedMessage]:
     files, prices = ledger.files, Prices.load(ledger.prices)
@@ -84,7 +84,7 @@ def _iter_caused(
 class _Filter(Struct, frozen=True):
     """Whether a message is one of those that a question is about."""
 
-    question: reports.UsageQuestion
+    question: reports.UsageQuery
     sources: Mapping[int, totals.SourceFile]
     directories: Mapping[int, str | None]
 
@@ -103,7 +103,7 @@ class _Filter(Struct, frozen=True):
 
 def _make_filter(
     ledger: ledger_access.UsageLedger,
-    question: reports.UsageQuestion,
+    question: reports.UsageQuery,
     sources: Mapping[int, totals.SourceFile],
 ) -> _Filter:
     directories = ledger.queries.find_directories() if question.project else {}
@@ -112,7 +112,7 @@ def _make_filter(
 
 def _describe(
     ledger: ledger_access.UsageLedger,
-    question: reports.UsageQuestion,
+    question: reports.UsageQuery,
     messages: list[causes.CausedMessage],
     cause: causes.Cause | None,
     unread: int,

@@ -31,7 +31,7 @@ from recollect.sync import (
     list_retitled,
     sync_and_keep,
 )
-from recollect.usage.ledger_access import ask_ledger_of
+from recollect.usage.ledger_access import query_ledger_of
 from recollect.workspace import session_catalog, session_questions, usage_questions
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def count_usage(
     data_directory: Path, transcripts: Sequence[Transcript], roots: Sequence[Path]
 ) -> tuple[dict[str, SessionUsage], str | None]:
     """Return the usage of each session, and what is wrong with the index, if anything."""
-    return ask_ledger_of(roots, data_directory, transcripts, usage_questions.sum_by_session)
+    return query_ledger_of(roots, data_directory, transcripts, usage_questions.sum_by_session)
 
 
 def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:

@@ -165,14 +165,14 @@ class WorkspaceResources:
             self.count_files(number, len(items))
             yield item
 
-    def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+    def query_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the updated ledger; return the answer, and why the index could not be used if so."""
-        from recollect.usage.ledger_access import ask_ledger_of
+        from recollect.usage.ledger_access import query_ledger_of
 
         transcripts = self.find_transcripts()
         if not transcripts and not (self.data_directory / INDEX_NAME).exists():
             self.require_sessions()
-        return ask_ledger_of(
+        return query_ledger_of(
             self.roots,
             self.data_directory,
             transcripts,

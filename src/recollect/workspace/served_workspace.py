@@ -229,7 +229,7 @@ class ServedWorkspace(workspace.Workspace):
         query = parse_query(text, timezone=options.timezone)
         result = self._search(text, options)
         if result is None:
-            self.catalog.lose_texts()
+            self.catalog.mark_text_index_lost()
             self.indexer.index_texts()
             self.catalog.wait_for_texts(REBUILD_SECONDS if seconds is None else seconds)
             result = self._search(text, options)
@@ -324,7 +324,7 @@ class ServedWorkspace(workspace.Workspace):
         """Return the report on all files if it was made before and nothing has changed since."""
         return self._reports.find_made(self.snapshot)
 
-    def ask_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+    def query_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the ledger as it is; without an index, count the files in memory."""
         from recollect.store.usage_queries import UsageQueries
         from recollect.usage.ledger_access import count_in_memory, open_ledger

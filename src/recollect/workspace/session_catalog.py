@@ -120,7 +120,7 @@ class SessionCatalog:
         with self._lock:
             self.snapshot = structs.replace(self.snapshot, failure=reason)
 
-    def lose_texts(self) -> None:
+    def mark_text_index_lost(self) -> None:
         """Note that the full-text index is gone, until an update says that it is back."""
         with self._lock:
             self._has_texts.clear()

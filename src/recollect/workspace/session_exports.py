@@ -137,7 +137,7 @@ class SessionExport:
             self._workspace.report_progress("sessions", number, len(self._places))
             # What cannot be read is listed when it is to be written.
             with suppress(UnreadableInput):
-                self.exporter.learn(partial(self._workspace.open_found, found))
+                self.exporter.collect_secrets(partial(self._workspace.open_found, found))
 
     def _open(self, found: FoundPlace, *, is_masked: bool = True) -> SessionPart:
         read, selection = partial(self._workspace.open_found, found), self._request.selection

@@ -27,7 +27,7 @@ from recollect.locations.references import locate_file, looks_like_file
 from recollect.reader.line_blocks import masked_by
 from recollect.session.times import milliseconds_between
 from recollect.sources.source import is_only_archived, is_present
-from recollect.sync import find_gone, list_current, list_indexed, locate_indexed
+from recollect.sync import find_deleted_session, list_current, list_indexed, locate_indexed
 from recollect.workspace.session_marks import NO_MARK, SessionMark, load_marks
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ def _find_resumable(workspace: Workspace, name: str) -> Transcript:
     except AmbiguousSession:
         raise
     except NothingFound as error:
-        gone = find_gone(name, workspace.data_directory)
+        gone = find_deleted_session(name, workspace.data_directory)
         if gone is None:
             raise
         raise NothingFound(

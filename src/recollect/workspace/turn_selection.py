@@ -112,7 +112,7 @@ def open_turns(workspace: "Workspace", request: TurnRequest) -> OpenedTurns:
     if at is not None:
         if not is_any:
             raise UsageError("A place cannot be used with --turn, --turns, --branch or --segment.")
-        return OpenedTurns(session, at, surround(session, at.turn, request.context))
+        return OpenedTurns(session, at, select_around(session, at.turn, request.context))
     if is_any and request.with_rest:
         return OpenedTurns(session, None, None)
     turns = select_turns(session, request.selection)
@@ -122,7 +122,7 @@ def open_turns(workspace: "Workspace", request: TurnRequest) -> OpenedTurns:
     return OpenedTurns(session, None, turns, shares)
 
 
-def surround(session: Session, index: int, context: int) -> list[int]:
+def select_around(session: Session, index: int, context: int) -> list[int]:
     """Return the turn at `index` and `context` turns before and after it, of the main path."""
     near = [turn.index for turn in session.turns if turn.is_on_main_path and turn.index != index]
     before = [each for each in near if each < index]

@@ -76,14 +76,12 @@ class ExplainAnswer(Struct, frozen=True, kw_only=True):
     failure: str | None = None
 
 
-def make_question(
-    group: Group | str, filters: UsageFilters, now: datetime
-) -> reports.UsageQuestion:
+def make_question(group: Group | str, filters: UsageFilters, now: datetime) -> reports.UsageQuery:
     """Return the question for a request; raises UsageError for a value that is not valid."""
     zone = load_zone(filters.get("timezone"))
     since, until = _find_days(filters.get("since"), filters.get("until"), zone, now)
     order = filters.get("order")
-    return reports.UsageQuestion(
+    return reports.UsageQuery(
         group=Group(group),
         zone=zone,
         since=since,
@@ -113,7 +111,7 @@ def find_today(zone: Zone, now: datetime) -> date:
 
 def answer_usage(
     ledger: UsageLedger,
-    question: reports.UsageQuestion,
+    question: reports.UsageQuery,
     now: datetime,
     limit: int | None = None,
 ) -> UsageAnswer:
@@ -145,7 +143,7 @@ def sum_by_session(ledger: UsageLedger) -> dict[str, SessionUsage]:
     """Return the usage of each session by id."""
     from recollect.usage.token_shares import sum_copied_tokens  # only for lists of sessions
 
-    question = reports.UsageQuestion(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
+    question = reports.UsageQuery(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
     report = load_report(ledger, question)
     rows = {row.key: row for row in report.rows if row.key is not None}
     copied = sum_copied_tokens(ledger)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recollect.documents.usage_groups import Group
     from recollect.export.export_options import ExportOptions
     from recollect.health.retention import Retention
-    from recollect.health.root_checks import FirstLook
+    from recollect.health.root_checks import FirstRunOverview
     from recollect.launch.client_commands import Resumption
     from recollect.library.session_filters import SessionPage, SessionQuery
     from recollect.live.follow import FollowOptions
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recollect.session.session import Session
     from recollect.usage.ledger_access import UsageLedger
     from recollect.usage.reports import UsageReport
-    from recollect.usage.tool_usage import ToolQuestion, ToolReport
+    from recollect.usage.tool_usage import ToolQuery, ToolReport
     from recollect.workspace.index_upkeep import IndexUpdate, SyncOptions
     from recollect.workspace.searching import SearchAnswer
     from recollect.workspace.session_marks import SessionMark
@@ -129,7 +129,7 @@ class Workspace(WorkspaceResources):
 
         try:
             files = [each.file for each in transcripts if each.root in self.roots]
-            return self.ask_ledger(lambda ledger: share_tokens(ledger, files))[0] if files else {}
+            return self.query_ledger(lambda ledger: share_tokens(ledger, files))[0] if files else {}
         except (NewerIndex, NothingFound):
             return {}
 
@@ -182,7 +182,7 @@ class Workspace(WorkspaceResources):
             report = complete_report(self, answer.report, ledger, filters)
             return replace(answer, report=report)
 
-        answer, failure = self.ask_ledger(ask)
+        answer, failure = self.query_ledger(ask)
         return replace(answer, failure=failure)
 
     def explain(self, target: str, *, timezone: str | None = None) -> ExplainAnswer:
@@ -201,10 +201,10 @@ class Workspace(WorkspaceResources):
             found = explain(ledger, target, zone, today, track=self.track_files)
             return ExplainAnswer(explanation=found, zone=zone, problems=ledger.problems)
 
-        answer, failure = self.ask_ledger(ask)
+        answer, failure = self.query_ledger(ask)
         return replace(answer, failure=failure)
 
-    def tools(self, question: ToolQuestion) -> ToolReport:
+    def tools(self, question: ToolQuery) -> ToolReport:
         """Return how often each tool was called, how calls ended, and how long they took."""
         from recollect.usage.tool_usage import report_tools
 
@@ -267,7 +267,7 @@ class Workspace(WorkspaceResources):
 
         return check_health(self, paths)
 
-    def first_look(self) -> FirstLook:
+    def first_run_overview(self) -> FirstRunOverview:
         """Return an overview of all sessions from their files; raises NothingFound without any."""
         from recollect.health.root_checks import take_first_look
 
@@ -283,7 +283,7 @@ class Workspace(WorkspaceResources):
         """Return the usage of each session by id, and why the index could not be used if so."""
         from recollect.workspace.usage_questions import sum_by_session
 
-        return self.ask_ledger(sum_by_session)
+        return self.query_ledger(sum_by_session)
 
     def add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
         """Return a report by session with titles."""

@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.config_file import NAME, SETTINGS, Stated, find_path, load_policy, load_stated
+from recollect.cli.config_file import (
+    NAME,
+    SETTINGS,
+    ConfigValue,
+    find_path,
+    load_policy,
+    load_stated,
+)
 from recollect.cli.program import Defaults, load_defaults
 from recollect.errors import UsageError
 from recollect.redact.findings import OwnPattern, RedactionPolicy
@@ -54,15 +61,15 @@ def test_every_setting_can_be_made(config: Path) -> None:
     """Values come with their line numbers, and `~` is the home directory."""
     config.write_text(FULL, encoding="utf-8")
     assert load_stated() == {
-        "roots": Stated(("/home/mina/.claude", "/mnt/old"), 2),
-        "timezone": Stated("Europe/Berlin", 4),
-        "prices": Stated("/etc/prices.toml", 5),
-        "redact.home": Stated("true", 8),
-        "redact.users": Stated(("mina",), 9),
-        "redact.hosts": Stated(("reef.local",), 10),
-        "redact.emails": Stated("true", 11),
-        "redact.allow": Stated(("sk-test-[a-z]+",), 12),
-        "redact.patterns": Stated(("acme-key=acme_[a-z0-9]{20}",), 14),
+        "roots": ConfigValue(("/home/mina/.claude", "/mnt/old"), 2),
+        "timezone": ConfigValue("Europe/Berlin", 4),
+        "prices": ConfigValue("/etc/prices.toml", 5),
+        "redact.home": ConfigValue("true", 8),
+        "redact.users": ConfigValue(("mina",), 9),
+        "redact.hosts": ConfigValue(("reef.local",), 10),
+        "redact.emails": ConfigValue("true", 11),
+        "redact.allow": ConfigValue(("sk-test-[a-z]+",), 12),
+        "redact.patterns": ConfigValue(("acme-key=acme_[a-z0-9]{20}",), 14),
     }
 
 

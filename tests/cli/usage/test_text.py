@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from recollect.cli.usage_text import iter_usage
 from recollect.documents.usage_groups import Group
 from recollect.render.terminal import measure
-from recollect.usage.reports import ReportOrder, UsageQuestion, make_report
+from recollect.usage.reports import ReportOrder, UsageQuery, make_report
 from recollect.usage.totals import LedgerRow, Pace, SourceFile, Totals, UsageBlock, measure_pace
 from recollect.usage.zones import load_zone
 
@@ -33,7 +33,7 @@ ROWS = [
 ]
 
 
-def draw(rows: list[LedgerRow], question: UsageQuestion, columns: int = 80) -> str:
+def draw(rows: list[LedgerRow], question: UsageQuery, columns: int = 80) -> str:
     """The report without colours."""
     lines = iter_usage(make_report(rows, question), columns)
     return click.unstyle("\n".join(lines))
@@ -41,7 +41,7 @@ def draw(rows: list[LedgerRow], question: UsageQuestion, columns: int = 80) -> s
 
 def test_a_report_names_its_zone_and_what_its_costs_are() -> None:
     """Nobody may take an estimate for a bill, or a day for another one."""
-    question = UsageQuestion(group=Group.DAY, zone=BERLIN)
+    question = UsageQuery(group=Group.DAY, zone=BERLIN)
     assert draw(ROWS, question) == (
         "Usage by day. Costs are a list-price estimate, not a bill. Times are in\n"
         "Europe/Berlin.\n"
@@ -58,7 +58,7 @@ def test_a_report_names_its_zone_and_what_its_costs_are() -> None:
 
 def test_a_breakdown_stands_below_its_row() -> None:
     """The models of a row are indented, the costliest first."""
-    question = UsageQuestion(group=Group.DAY, zone=BERLIN, breakdown=True, order=ReportOrder.DESC)
+    question = UsageQuery(group=Group.DAY, zone=BERLIN, breakdown=True, order=ReportOrder.DESC)
     assert draw(ROWS, question, 60).split("\n")[3:9] == [
         "Day                Input  Output   Write  Read      Cost",
         "2026-11-16           770    3.3K       0     0   ≥ $4.00",
@@ -79,14 +79,14 @@ def test_a_breakdown_stands_below_its_row() -> None:
 )
 def test_time_without_blocks_is_shown_where_it_was(order: ReportOrder, labels: list[str]) -> None:
     """Gaps are between the blocks around them, and left out if blocks are not in order."""
-    question = UsageQuestion(group=Group.BLOCK, zone=BERLIN, order=order)
+    question = UsageQuery(group=Group.BLOCK, zone=BERLIN, order=order)
     lines = draw(ROWS, question, 120).split("\n")[3 : 3 + len(labels)]
     assert [line[:24].rstrip() for line in lines] == labels
 
 
 def test_the_current_block_has_a_pace() -> None:
     """The current block is marked, and its burn rate is below the table."""
-    question = UsageQuestion(group=Group.BLOCK, zone=BERLIN)
+    question = UsageQuery(group=Group.BLOCK, zone=BERLIN)
     report = make_report(ROWS[:1], question)
     pace = measure_pace(UsageBlock(NOON), report.totals, NOON, NOON + 2 * HOUR)
     lines = click.unstyle("\n".join(iter_usage(report, 85, pace))).split("\n")
@@ -102,7 +102,7 @@ def test_the_current_block_has_a_pace() -> None:
 def test_the_pace_of_what_has_no_price() -> None:
     """Tokens can be projected without a price, money cannot."""
     pace = Pace(UsageBlock(NOON), 60, 61.4, 20, None, 2_000, None)
-    report = make_report(ROWS[:1], UsageQuestion(group=Group.BLOCK, zone=BERLIN))
+    report = make_report(ROWS[:1], UsageQuery(group=Group.BLOCK, zone=BERLIN))
     text = click.unstyle("\n".join(iter_usage(report, 200, pace)))
     assert text.split("\n")[-1] == (
         "The current block ends in 1 h 1 min. So far 20 tokens per minute and unknown per hour; "
@@ -118,7 +118,7 @@ def test_sessions_go_by_the_start_of_their_id() -> None:
         LedgerRow(totals=Totals(messages=1, cost=10 - at), file=file)
         for at, file in enumerate(files)
     ]
-    lines = draw(rows, UsageQuestion(group=Group.SESSION, zone=BERLIN)).split("\n")
+    lines = draw(rows, UsageQuery(group=Group.SESSION, zone=BERLIN)).split("\n")
     assert [line[:20].rstrip() for line in lines[3:6]] == [
         "Session",
         "94791a87  /w/app",
@@ -131,7 +131,7 @@ def test_titles_stand_below_their_sessions(columns: int) -> None:
     """A title is one harmless line, cut at its end, and takes no room from the figures."""
     file = SourceFile("/c/one.jsonl", "-w", "one", project_path="/w/app")
     rows = [LedgerRow(totals=Totals(messages=1, cost=10), file=file)]
-    report = make_report(rows, UsageQuestion(group=Group.SESSION, zone=BERLIN))
+    report = make_report(rows, UsageQuery(group=Group.SESSION, zone=BERLIN))
     titled = replace(report, rows=(replace(report.rows[0], title="\x1b[2J 潮\n" + "word " * 80),))
     bare, full = (
         click.unstyle("\n".join(iter_usage(each, columns))).split("\n") for each in (report, titled)
@@ -157,7 +157,7 @@ def test_titles_stand_below_their_sessions(columns: int) -> None:
 )
 def test_what_is_not_told_has_a_name(group: str, label: str) -> None:
     """A row without a key says what is missing."""
-    question = UsageQuestion(group=Group(group), zone=load_zone("UTC"))
+    question = UsageQuery(group=Group(group), zone=load_zone("UTC"))
     row = draw([LedgerRow(totals=Totals(messages=1))], question, 120).split("\n")[3]
     assert row.startswith(f"{label}  ")
 
@@ -171,7 +171,7 @@ def test_names_cannot_drive_the_terminal() -> None:
     ]
     text = "\n".join(
         iter_usage(
-            make_report(rows, UsageQuestion(group=Group.BRANCH, zone=BERLIN, breakdown=True)), 120
+            make_report(rows, UsageQuery(group=Group.BRANCH, zone=BERLIN, breakdown=True)), 120
         )
     )
     plain = click.unstyle(text)
@@ -182,6 +182,6 @@ def test_names_cannot_drive_the_terminal() -> None:
 def test_nothing_is_said_as_such() -> None:
     """An empty report has no table."""
     assert (
-        draw([], UsageQuestion(group=Group.DAY, zone=BERLIN), 120).split("\n")[-1]
+        draw([], UsageQuery(group=Group.DAY, zone=BERLIN), 120).split("\n")[-1]
         == "No usage in this range."
     )

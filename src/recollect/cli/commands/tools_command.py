@@ -15,7 +15,7 @@ from recollect.errors import NothingFound, UnreadableInput
 from recollect.quantities import format_count, format_duration
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_range
-from recollect.usage.tool_usage import ToolQuestion, ToolReport
+from recollect.usage.tool_usage import ToolQuery, ToolReport
 
 _MIN_NAME_WIDTH: Final = 24
 """Columns reserved for names before another column is added."""
@@ -128,7 +128,7 @@ def tools_command(**options: Unpack[_Options]) -> int:
     since, until = parse_range(options["since"], options["until"], read_clock())
     with command_workspace(options["claude_dirs"]) as workspace:
         session = options["session"]
-        question = ToolQuestion(
+        question = ToolQuery(
             session_id=workspace.find(session).name if session else None,
             project=options["project"],
             since=since,
@@ -149,7 +149,7 @@ def tools_command(**options: Unpack[_Options]) -> int:
     return UnreadableInput.exit_code if report.unread else 0
 
 
-def _print_json(report: ToolReport, question: ToolQuestion) -> None:
+def _print_json(report: ToolReport, question: ToolQuery) -> None:
     from recollect.cli.json_output import format_document  # only for JSON
 
     document = ToolsDocument(

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from recollect.documents import turn_documents
 from recollect.render.html import html_text
-from recollect.render.terminal.ansi_output import Ink, iter_runs
+from recollect.render.terminal.ansi_output import TextRunStyle, iter_runs
 
 MAX_BYTES = 8_000_000
 MAX_PIXELS = 20_000_000
@@ -128,7 +128,7 @@ def _file_name(name: str | None) -> str:
     return f"{stem}.pdf"
 
 
-_PLAIN = Ink()
+_PLAIN = TextRunStyle()
 _EMPHASIS = ("bold", "dim", "italic", "underline", "strike", "reverse")
 
 
@@ -153,13 +153,13 @@ def render_output(text: str, kind: str = "") -> Markup:
     return Markup('<pre class="output{}">{}</pre>').format(kind and f" {kind}", runs)
 
 
-def _render_run(text: str, ink: Ink) -> Markup:
+def _render_run(text: str, ink: TextRunStyle) -> Markup:
     if ink == _PLAIN:
         return escape(text)
     return Markup('<span class="{}">{}</span>').format(" ".join(_iter_classes(ink)), text)
 
 
-def _iter_classes(ink: Ink) -> Iterator[str]:
+def _iter_classes(ink: TextRunStyle) -> Iterator[str]:
     if ink.hue:
         yield f"ink-{ink.hue}"
     for name in _EMPHASIS:

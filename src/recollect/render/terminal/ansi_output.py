@@ -27,7 +27,7 @@ _LIGHT = 160
 """Greys from here on count as white."""
 
 
-class Ink(Struct, frozen=True, kw_only=True):
+class TextRunStyle(Struct, frozen=True, kw_only=True):
     """The style of a run of text; a hue with `reverse` is a background of that hue."""
 
     hue: str | None = None
@@ -51,7 +51,7 @@ class _State(Struct, frozen=True, kw_only=True):
 
     foreground: _Colour | None = None
     background: _Colour | None = None
-    ink: Ink = Ink()
+    ink: TextRunStyle = TextRunStyle()
 
 
 _FLAGS = {
@@ -77,7 +77,7 @@ _PALETTE = {
 """Whether a code is for the background, and the number of its colour."""
 
 
-def iter_runs(text: str) -> Iterator[tuple[str, Ink]]:
+def iter_runs(text: str) -> Iterator[tuple[str, TextRunStyle]]:
     """Yield runs of safe text with their style."""
     state = _State()
     pieces = _SGR.split(text)
@@ -87,7 +87,7 @@ def iter_runs(text: str) -> Iterator[tuple[str, Ink]]:
         state = _apply(state, parameters)
 
 
-def _choose_ink(state: _State) -> Ink:
+def _choose_ink(state: _State) -> TextRunStyle:
     """Return the style for a state, such that text and background differ."""
     ink, front, back = state.ink, state.foreground, state.background
     if back is not None and (back.hue or back.is_light):

@@ -13,7 +13,7 @@ from recollect.documents.session_documents import TokenShares
 from recollect.documents.session_listing import Metadata
 from recollect.quantities import format_bytes, format_count, format_dollars, format_time_range
 from recollect.render.terminal import measure, safe_text, terminal_prose
-from recollect.render.terminal.ansi_output import Ink, iter_runs
+from recollect.render.terminal.ansi_output import TextRunStyle, iter_runs
 from recollect.render.terminal.canvas import Canvas, RenderOptions, indent
 from recollect.render.views.part_builders import join_facts, take_line
 from recollect.session.session import Session
@@ -70,7 +70,7 @@ def _draw_output(part: turn_documents.Output, canvas: Canvas, columns: int) -> I
     yield from canvas.fold(line, columns)
 
 
-def _style_of(ink: Ink) -> str:
+def _style_of(ink: TextRunStyle) -> str:
     flags = ("bold", "dim", "italic", "underline", "strike", "reverse")
     return " ".join([*([ink.hue] if ink.hue else []), *(f for f in flags if getattr(ink, f))])
 

@@ -42,7 +42,7 @@ Session = str
 """Identifies a session: its id, or the path of a file without one."""
 
 
-class SoughtWord(Struct, frozen=True):
+class WordMatches(Struct, frozen=True):
     """A word with the texts that have it, and how good a match each is."""
 
     text: str
@@ -58,7 +58,7 @@ class SoughtWord(Struct, frozen=True):
         return [last] if last_quality == INSIDE else [found for _, found in self.levels]
 
 
-class SoughtWords:
+class WordLookup:
     """The words of a query with what else they may mean, looked up one by one."""
 
     def __init__(
@@ -67,7 +67,7 @@ class SoughtWords:
         self._queries = queries
         self._find = find
         self._is_quick = is_quick
-        self.words: list[SoughtWord] = []
+        self.words: list[WordMatches] = []
         self.nodes: list[Node] = []
         """What was looked up."""
         self.marked: list[Node] = []
@@ -110,7 +110,7 @@ class SoughtWords:
         if levels:
             found = max(len(found.handles) for _, found in levels)
             rarity = weigh_rarity(found, self._queries.text_count)
-            self.words.append(SoughtWord(word.text, rarity, levels))
+            self.words.append(WordMatches(word.text, rarity, levels))
         return bool(levels or matching)
 
     def gather(self) -> Matches:
@@ -224,7 +224,7 @@ def move_kind(kind: int, file_id: int) -> int:
     return kind & ~(FILES << 12) | file_id << 12
 
 
-def cover_texts(words: Sequence[SoughtWord]) -> TextShares:
+def cover_texts(words: Sequence[WordMatches]) -> TextShares:
     """Return how much of the query each text contains."""
     total = sum(word.rarity for word in words)
     largest = max(
@@ -251,7 +251,7 @@ def cover_texts(words: Sequence[SoughtWord]) -> TextShares:
     return TextShares(usual, shares)
 
 
-def _cover(word: SoughtWord, total: float, without: Matches | None = None) -> dict[int, int]:
+def _cover(word: WordMatches, total: float, without: Matches | None = None) -> dict[int, int]:
     """Return how much of the query the texts with a word contain of it, but for one level."""
     found: dict[int, int] = {}
     for quality, matches in reversed(word.levels):
@@ -272,7 +272,7 @@ def share_of(coverage: float) -> int:
 
 
 def cover_sessions(
-    words: Sequence[SoughtWord], names: Mapping[int, Session]
+    words: Sequence[WordMatches], names: Mapping[int, Session]
 ) -> dict[Session, dict[str, float]]:
     """Return how much of the query each session contains, by word."""
     total = sum(word.rarity for word in words)
