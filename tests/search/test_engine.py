@@ -129,7 +129,7 @@ def make_conversation() -> list[dict[str, object]]:
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        ("alpha role:user", ["asked"]),
+        ("alpha role:user", ["asked", "command"]),
         ("alpha role:tool", ["answered"]),
         ("alpha role:system", ["summed", "title"]),
         ("tool:bash", ["answered", "called"]),
@@ -139,7 +139,7 @@ def make_conversation() -> list[dict[str, object]]:
         ("branch:POND", ["asked"]),
         ("model:m role:assistant tool:bash", ["called"]),
         ("is:command", ["command"]),
-        ("is:prompt alpha", ["asked"]),
+        ("is:prompt alpha", ["asked", "command"]),
         ("is:subagent", ["aside"]),
         ("is:summary", ["summed"]),
         ("is:error", ["failed"]),
