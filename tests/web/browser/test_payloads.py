@@ -34,7 +34,7 @@ FIND_HARM = r"""() => {
     + ":is(article.session, article.chat)"
     + " svg:not(.icon, .trace, .meter, .context-meter > svg, .call > summary > .status > svg),"
     + "use:not(.icon > [href^='#i-']),"
-    + "svg :is(script, image, a, set, animate, foreignObject)";
+    + "svg :is(script, image, set, animate, foreignObject), svg:not(.months) a";
   for (const each of document.querySelectorAll(wanted)) found.push(each.outerHTML.slice(0, 100));
   for (const each of document.querySelectorAll("script, link")) {
     if (!new URL(each.src ?? each.href ?? "", location.href).pathname.startsWith("/static/")) {

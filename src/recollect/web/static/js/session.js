@@ -36,10 +36,13 @@ async function showPlace(article, turns, wanted, isKnown) {
  */
 function measureHead(article) {
   const head = getElement(article, ".session-head", HTMLElement);
+  // Not as a style attribute, of which a page has none.
+  const sheet = new CSSStyleSheet();
+  document.adoptedStyleSheets.push(sheet);
   const measure = () => {
     const isSticky = getComputedStyle(head).position === "sticky";
     const height = isSticky ? head.offsetHeight : 0;
-    document.documentElement.style.setProperty("--head", `${height}px`);
+    sheet.replaceSync(`:root { --head: ${height}px; }`);
   };
   new ResizeObserver(measure).observe(head);
   measure();
