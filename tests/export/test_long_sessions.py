@@ -85,7 +85,8 @@ def test_the_file_is_the_same(
     with single_process(), open_workspace(long_session.parents[2], temporary=True) as workspace:
         report = workspace.export(str(long_session), tmp_path / f"here.{suffix}")
     target = tmp_path / f"there.{suffix}"
-    result = run_recollect("export", str(long_session), "-o", str(target))
+    command = ("export", str(long_session), "--claude-dir", str(long_session.parents[2]))
+    result = run_recollect(*command, "-o", str(target))
     assert result.code == 0
     assert target.read_bytes() == (tmp_path / f"here.{suffix}").read_bytes()
     counts = ", ".join(f"{each.count} {each.kind}" for each in report.masked)

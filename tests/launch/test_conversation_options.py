@@ -86,8 +86,8 @@ def test_permissions_are_skipped_only_if_that_was_allowed(tmp_path: Path) -> Non
     [
         ({"session": "../../etc"}, "is not the id of a session"),
         ({"session": SESSION, "at": "--help"}, "is not the id of a message"),
-        ({"fork": True}, "Specify the session to fork"),
-        ({"at": MESSAGE}, "Specify the session to fork"),
+        ({"fork": True}, "`fork` and `at` need a `session`"),
+        ({"at": MESSAGE}, "`fork` and `at` need a `session`"),
         ({"model": "--help"}, "is not a valid name"),
         ({"model": "two words"}, "is not a valid name"),
         ({"effort": ""}, "is not a valid name"),

@@ -31,7 +31,7 @@ def list_secrets(data: bytes) -> list[str]:
 
 def find_requests(page: bytes) -> list[str]:
     """The requests that wait, from their cards."""
-    return re.findall(r'data-request="([^"]+)"', page.decode())
+    return re.findall(r'<section class="ask" data-request="([^"]+)"', page.decode())
 
 
 def test_nothing_that_a_page_gets_has_a_secret(talker: Talker) -> None:

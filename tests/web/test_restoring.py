@@ -89,7 +89,7 @@ def read_note(talker: Talker, path: Path) -> str:
     page = talker.get(f"/file?path={quote(str(path))}").body.decode()
     counted = re.search(r'<p class="count">(.*?)</p>', page, re.DOTALL)
     assert counted
-    return counted[1].partition("Sessions: 1")[2].removeprefix(" · ")
+    return counted[1].partition("1 session")[2].removeprefix(" · ")
 
 
 @pytest.mark.parametrize(

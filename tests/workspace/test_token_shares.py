@@ -134,7 +134,7 @@ def test_a_file_elsewhere_is_judged_by_itself(run_recollect: RunRecollect, tmp_p
 def test_sessions_of_the_real_client(shared: Path, tmp_path: Path) -> None:
     """The shares of each session add up to its tokens in the list, for five versions."""
     compared = 0
-    for number, root in enumerate(iter_recorded_roots(shared)):
+    for number, root in enumerate(iter_recorded_roots(shared.resolve())):
         with Workspace([root], data_directory=tmp_path / str(number)) as workspace:
             for listed in workspace.sessions(with_usage=True).sessions:
                 shares = workspace.share_tokens([workspace.find(listed.path)]).get(listed.path)
