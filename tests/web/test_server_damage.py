@@ -1,6 +1,7 @@
 """A server whose full-text index is damaged while it runs."""
 
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,17 @@ def search(server: RunningServer, query: str) -> tuple[int, object]:
     return answer.status, answer.json()
 
 
+def overwrite(path: Path, offset: int, data: bytes) -> bool:
+    """Damage a file; return False while there is none because damage before it was noticed."""
+    try:
+        with path.open("r+b") as file:
+            file.seek(offset)
+            file.write(data)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 @pytest.mark.slow
 def test_damage_never_changes_an_answer(tmp_path: Path) -> None:
     """Each page in turn is overwritten; the index is built again and the hits stay the same."""
@@ -27,9 +39,7 @@ def test_damage_never_changes_an_answer(tmp_path: Path) -> None:
         expected = [search(server, query) for query in QUERIES]
         noise = random.Random(1).randbytes(PAGE)
         for number in range(path.stat().st_size // PAGE):
-            with path.open("r+b") as file:
-                file.seek(number * PAGE)
-                file.write(noise)
+            server.wait_for(partial(overwrite, path, number * PAGE, noise))
             for query, answer in zip(QUERIES, expected, strict=True):
                 found = search(server, query)
                 assert found[0] == 200

@@ -142,6 +142,8 @@ def test_a_chosen_theme_is_remembered(start_visit: StartVisit, theme: Theme) -> 
     grounds = [_ground(page)]
     found.open("/search")
     grounds.append(_ground(page))
+    # The browser focuses it when it draws the page, which may be after the page was loaded.
+    expect(page.locator("[data-find]")).to_be_focused()
     page.locator("[data-find]").blur()
     page.keyboard.press("t")
     grounds.append(_ground(page))

@@ -121,6 +121,8 @@ class ConversationPage {
   }
 
   showEnd() {
+    // The event of a scroll may still be to come.
+    if (scrollY !== this.scrolled) this.noteScroll();
     if (!this.isFollowing) return;
     scrollTo({ top: this.end, behavior: "instant" });
     // Not by the person: the event that says so comes later.
