@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.browser.chromium import Visit, visit
 from tests.web.browser.test_session import allow_clipboard, read_clipboard
@@ -100,6 +100,21 @@ def test_dragging_through_a_session(reader: Visit) -> None:
     expect(scrubber).to_have_attribute("aria-valuenow", "2")
     scrubber.press("End")
     expect(page.locator(f"[id='{make_uuid(TURNS - 1, 'prompt')}']")).to_be_in_viewport()
+
+
+def test_enter_waits_for_the_search_under_way(reader: Visit) -> None:
+    """It lands on the first hit of what was typed, however late the answer is."""
+    page = reader.page
+    held: list[Route] = []
+    page.route("**/find?*", lambda route: held.append(route))  # noqa: PLW0108 - needs a Python function
+    page.keyboard.press("/")
+    with page.expect_request("**/find?*"):
+        page.keyboard.type(FAR_WORD)
+    page.keyboard.press("Enter")
+    reader.server.wait_for(lambda: page.evaluate("true") and held)
+    held[0].continue_()
+    target = page.locator(f"[id='{make_uuid(FAR_TURN, 'answer')}']")
+    expect(target).to_be_in_viewport()
 
 
 def test_finding_what_is_not_in_the_page(reader: Visit) -> None:

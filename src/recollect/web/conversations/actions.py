@@ -20,7 +20,7 @@ from recollect.launch import context_references
 from recollect.launch.client_replies import ClientInfo, ContextUsage
 from recollect.reader.line_blocks import mask_value
 from recollect.web import http_messages
-from recollect.web.conversations import answers, hosting, page_messages, permits, prompts
+from recollect.web.conversations import answers, hosting, page_messages, permits, sent_prompts
 from recollect.web.event_stream import EventSource
 from recollect.web.services import Services
 
@@ -123,13 +123,13 @@ class ConversationActions:
         return http_messages.json_response(draft)
 
     async def _send(self, hosted: hosting.HostedConversation, data: bytes) -> str:
-        body = http_messages.decode_body(data, prompts.PromptBody)
+        body = http_messages.decode_body(data, sent_prompts.PromptBody)
         if not hosted.is_running:
             raise http_messages.Refused(
                 _CONFLICT, "ended", "This conversation has ended. Continue its session."
             )
-        images = [prompts.read_image(each) for each in body.images]
-        text = await asyncio.to_thread(prompts.write_prompt, hosted.directory, body)
+        images = [sent_prompts.read_image(each) for each in body.images]
+        text = await asyncio.to_thread(sent_prompts.write_prompt, hosted.directory, body)
         uuid = await hosted.conversation.send(text, images)
         hosted.keep_draft(uuid, body)
         return uuid

@@ -33,7 +33,7 @@ from recollect.redact.growing_text import GrowingText
 from recollect.render.views.growing_turns import GrowingTurns
 from recollect.session import prompt_contexts, record_texts, session, subagents, tool_effects
 from recollect.web.conversations.drawing import Drawing
-from recollect.web.conversations.prompts import PromptBody
+from recollect.web.conversations.sent_prompts import PromptBody
 
 ReceivedRecord = tuple[str | None, Record]
 """The tool call that started the subagent, None for the main conversation, and the record."""

@@ -41,7 +41,7 @@ from recollect.reader.line_blocks import mask_value
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Chain, Record
 from recollect.session.prompt_contexts import summarize_prompt
-from recollect.web.conversations import answers, hosting, prompts, registry
+from recollect.web.conversations import answers, hosting, registry, sent_prompts
 from recollect.web.event_stream import EventKind, SentEvent
 from recollect.web.http_messages import MAX_ID, BadParameter
 from recollect.web.services import Services
@@ -344,14 +344,16 @@ START_ACTION: Final = Action(
     StartBody, "Start a conversation; resume or fork a session if one is named."
 )
 ACTIONS: Final[dict[str, Action]] = {
-    "prompts": Action(prompts.PromptBody, "Send a prompt; while Claude Code works it is queued."),
+    "prompts": Action(
+        sent_prompts.PromptBody, "Send a prompt; while Claude Code works it is queued."
+    ),
     "answers": Action(answers.AnswerBody, "Answer an open request, once."),
     "interrupt": Action(NoBody, "Interrupt the turn."),
     "settings": Action(SettingsBody, "Change the model, the permission mode or the thinking."),
     "compact": Action(NamedBody, "Summarise the conversation; `name` says what to keep."),
     "withdraw": Action(NamedBody, "Take back the queued prompt `name`."),
     "edit": Action(
-        NamedBody, "Take back the queued prompt `name`, to edit it.", prompts.PromptBody
+        NamedBody, "Take back the queued prompt `name`, to edit it.", sent_prompts.PromptBody
     ),
     "tasks": Action(NamedBody, "Stop the background task `name`."),
     "reveal": Action(SecretTag, "Show the secret behind a tag.", RevealedSecret),

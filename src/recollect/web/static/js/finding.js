@@ -21,13 +21,26 @@ export function startFinding(article, turns) {
   let sought = "";
   let asked = new AbortController();
 
-  async function find() {
+  let found = Promise.resolve();
+
+  /** Whoever goes to a hit meanwhile waits for the same search. */
+  function find() {
     const text = field.value.trim();
-    if (text === sought) return;
-    sought = text;
+    if (text !== sought) {
+      sought = text;
+      found = search(text);
+    }
+    return found;
+  }
+
+  /** @param {string} text */
+  async function search(text) {
     asked.abort();
     asked = new AbortController();
-    hits = text ? await ask(text, asked.signal) : [];
+    const { signal } = asked;
+    const answer = text ? await ask(text, signal) : [];
+    if (signal.aborted) return;
+    hits = answer;
     place = -1;
     tellCount();
     document.dispatchEvent(new CustomEvent("recollect:found", { detail: { hits } }));
