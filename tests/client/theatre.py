@@ -219,7 +219,7 @@ class Theatre:
 
 
 def _wait_until_watching(process: "subprocess.Popen[str]") -> None:
-    """Wait until a program is told of changed files: what is there already is then known to it."""
+    """Wait until a program watches for changed files, so that it sees whatever is written next."""
     descriptors = Path(f"/proc/{process.pid}/fd")
     deadline = time.monotonic() + SECONDS
     while descriptors.exists() and process.poll() is None:

@@ -242,7 +242,7 @@ def find_with(kept: KeptTexts, directory: Path, match: str) -> tuple[int, list[s
 
 
 def test_a_kept_connection_sees_every_change(tmp_path: Path) -> None:
-    """What was added, taken out or built anew since the last search, by somebody else."""
+    """What was added, taken out or rebuilt since the last search, by somebody else."""
     kept = KeptTexts()
     write(tmp_path, make_row("alpha"))
     assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])

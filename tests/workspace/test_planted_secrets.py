@@ -146,7 +146,7 @@ def test_no_page_sends_a_secret(tmp_path: Path) -> None:
     assert list_stored(tmp_path / "data", planted) == {}
 
 
-MOST_EVENTS = 300
+MAX_EVENTS = 300
 """Lines of a session that are sent as events; all of them take too long on a busy machine."""
 
 
@@ -156,7 +156,7 @@ def test_no_event_sends_a_secret(tmp_path: Path, session: str) -> None:
     """Neither events of a session with all its records, nor those of changed and deleted files."""
     planted = plant_sessions(tmp_path / "root")
     path = planted.root / "projects" / "-srv-reef" / f"{session}.jsonl"
-    first, *others = path.read_text(encoding="utf-8").splitlines(keepends=True)[:MOST_EVENTS]
+    first, *others = path.read_text(encoding="utf-8").splitlines(keepends=True)[:MAX_EVENTS]
     path.write_text(first, encoding="utf-8")
     with run_server(tmp_path, planted.root) as server:
         server.wait_until_current()

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class KeptConnection:
-    """A connection for reading that a server uses again: a new one reads and checks all pages anew.
+    """A read connection that a server reuses, because a new one reads and checks all pages again.
 
     One search at a time has it, and others open their own. It is given up when the index has been
     replaced.
