@@ -31,20 +31,20 @@ def sum_copied_tokens(ledger: UsageLedger) -> Mapping[str, int]:
 def share_tokens(ledger: UsageLedger, paths: Iterable[str]) -> dict[str, TokenShares]:
     """Return how the sessions and subagents in some transcripts are counted, as far as known."""
     wanted = {*paths}
+    members: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    for number, row in ledger.files.items():
+        members[row.session_id, row.project].add(number)
     return {
-        row.path: _share(ledger, number, row)
+        row.path: _share(ledger, number, row, members[row.session_id, row.project])
         for number, row in ledger.files.items()
         if row.path in wanted
     }
 
 
-def _share(ledger: UsageLedger, number: int, row: FileRow) -> TokenShares:
+def _share(ledger: UsageLedger, number: int, row: FileRow, members: set[int]) -> TokenShares:
+    """Return the shares of a transcript; `members` are the files of its session, it included."""
     is_session = row.kind == TranscriptKind.SESSION.value
-    numbers = {number} | {
-        each
-        for each, other in ledger.files.items()
-        if is_session and other.session_id == row.session_id and other.project == row.project
-    }
+    numbers = members if is_session else {number}
     groups: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
     for entry in ledger.queries.select_of_files(numbers):
         if entry.file_id in numbers:
