@@ -66,6 +66,14 @@ export class Composer {
     this.button.textContent = translate(isBusy ? "queue" : "send");
   }
 
+  /**
+   * A conversation that has ended takes no prompts; a draft stays, because it is nowhere else.
+   * @param {boolean} isEnded
+   */
+  showEnded(isEnded) {
+    this.form.hidden = isEnded && !this.field.value.trim() && this.chips.isEmpty;
+  }
+
   /** @param {KeyboardEvent} event */
   press(event) {
     if (event.isComposing) return;
@@ -111,6 +119,7 @@ export class Composer {
     try {
       await sent;
     } catch (failure) {
+      this.form.hidden = false;
       this.chips.putBack(chips);
       this.prepend(text);
       this.error.textContent = failure instanceof Error ? showText(failure.message) : "";

@@ -224,7 +224,7 @@ class ConversationPage {
       link.setAttribute("href", `/s/${encodeURIComponent(row.session_id ?? "")}`);
     }
     getElement(this.article, "[data-ended]", HTMLElement).hidden = row.status !== "ended";
-    this.composer.form.hidden = row.status === "ended";
+    this.composer.showEnded(row.status === "ended");
     this.composer.setBusy(this.isBusy);
     this.details.noteWaiting(row);
     this.showSettings(row);
