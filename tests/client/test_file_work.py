@@ -13,7 +13,7 @@ from recollect.versions.file_texts import decode_file
 from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Grade, Version
 from recollect.versions.session_checkpoints import build_checkpoints
-from recollect.workspace.file_questions import FileFinder, FileRequest
+from recollect.workspace.file_queries import FileFinder, FileRequest
 from recollect.workspace.workspace import Workspace
 from tests.client.file_states import Files, States, find_scene, read_states
 from tests.client.file_work import Work

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.lineage import Relation, TurnsOfPart, cut_copies, find_thread
-from recollect.workspace.thread_questions import open_thread
+from recollect.workspace.thread_parts import open_thread
 from recollect.workspace.workspace import open_workspace
 from tests.lineage.test_trees import listing
 

@@ -6,7 +6,7 @@ import pytest
 
 from recollect.session.times import parse_time
 from recollect.versions.file_blame import blame_present
-from recollect.workspace.file_questions import FileRequest, find_file
+from recollect.workspace.file_queries import FileRequest, find_file
 from recollect.workspace.workspace import Workspace
 from tests.git_repository import run_git
 from tests.versions.small_project import Project

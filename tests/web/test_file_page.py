@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from recollect.workspace.file_questions import MAX_READ
+from recollect.workspace.file_queries import MAX_READ
 from tests.web.running import RunningServer, copy_demo, run_server
 
 CLI = "/home/mina/projects/tidepool/src/tidepool/cli.py"

@@ -9,7 +9,7 @@ from recollect.errors import NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
 from recollect.workspace.session_catalog import SessionCatalog, Update, find_session
-from recollect.workspace.session_questions import complete_listing
+from recollect.workspace.session_queries import complete_listing
 
 
 def _make_transcript(

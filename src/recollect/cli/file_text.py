@@ -22,7 +22,7 @@ from recollect.session.times import parse_time
 if TYPE_CHECKING:
     from recollect.versions.file_history import FileHistory
     from recollect.versions.replay import Version
-    from recollect.workspace.file_questions import FoundFile
+    from recollect.workspace.file_queries import FoundFile
 
 _MIN_PROMPT_WIDTH = 10
 _HEADINGS = ("", "when", "session", "turn", "how", "known", "+", "-")
@@ -53,7 +53,7 @@ class SearchOptions(TypedDict):
 def load_history(path: Path, options: SearchOptions) -> FoundFile:
     """Return the versions of a file; raise NothingFound if no session names it."""
     from recollect.versions.file_paths import is_directory
-    from recollect.workspace.file_questions import FileRequest, find_file
+    from recollect.workspace.file_queries import FileRequest, find_file
 
     if is_directory(path):
         raise UsageError(f"{path} is a directory. Specify a file.")

@@ -23,7 +23,7 @@ from recollect.render.terminal.terminal_parts import draw_head
 from recollect.render.views import overview, part_builders, record_notices, turn_views, whole_calls
 from recollect.session.session import Session
 from recollect.session.times import parse_time
-from recollect.workspace import session_places, thread_questions, turn_selection
+from recollect.workspace import session_places, thread_parts, turn_selection
 
 
 def iter_session(
@@ -140,7 +140,7 @@ _JOINTS = {
 
 
 def iter_thread(
-    parts: Sequence[thread_questions.OpenedPart],
+    parts: Sequence[thread_parts.OpenedPart],
     render_options: RenderOptions,
     outline: bool,
     prompts_only: bool,

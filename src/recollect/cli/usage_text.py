@@ -196,11 +196,11 @@ def iter_usage(
 
     `pace` is that of the current block, `omitted` the number of rows that are left out.
     """
-    question = report.question
-    noun = NOUNS.get(question.group, question.group.value)
+    query = report.query
+    noun = NOUNS.get(query.group, query.group.value)
     about = (
         f"Usage by {noun}. Costs are a list-price estimate, not a bill. "
-        f"Times are in {question.zone.name}."
+        f"Times are in {query.zone.name}."
     )
     yield from wrap(safe_text(about, single_line=True), columns, indent="")
     yield ""
@@ -218,13 +218,13 @@ def iter_usage(
 
 
 def _iter_lines(report: UsageReport, columns: int, pace: Pace | None) -> Iterator[TableLine]:
-    order = report.question.order or ReportOrder.ASC
+    order = report.query.order or ReportOrder.ASC
     for row in report.rows:
         gap = TableLine(_describe_gap(row.block)) if row.block and row.block.idle_before else None
         if gap and order is ReportOrder.ASC:
             yield gap
         is_now = pace is not None and row.block == pace.block
-        label = _name_row(row, report.question)
+        label = _name_row(row, report.query)
         yield TableLine(f"{label}{NOW if is_now else ''}", row.totals, row.client_cost)
         if row.title:
             yield TableLine(clip(f"{INDENT}{join_lines(row.title)}", columns))
@@ -234,11 +234,11 @@ def _iter_lines(report: UsageReport, columns: int, pace: Pace | None) -> Iterato
             yield gap
 
 
-def _name_row(row: ReportRow, question: UsageQuery) -> str:
+def _name_row(row: ReportRow, query: UsageQuery) -> str:
     if row.block is not None:
-        return _name_block(row.block, question.zone)
-    name = _safe(row.key, NAMELESS.get(question.group, NO_NAME))
-    if question.group is not Group.SESSION:
+        return _name_block(row.block, query.zone)
+    name = _safe(row.key, NAMELESS.get(query.group, NO_NAME))
+    if query.group is not Group.SESSION:
         return name
     # The start of an id is enough to identify it, and leaves room for the project.
     short = name[:_ID_LENGTH] if _UUID.fullmatch(name) else name

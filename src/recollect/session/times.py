@@ -82,7 +82,7 @@ def _is_usual(text: str) -> bool:
 ONE_DAY: Final = timedelta(days=1)
 EXAMPLES: Final = "2026-11-15, 2026-11, 2026, today, yesterday, 7d, 2w or 12h"
 
-# Compiled with the first date that is asked for: most questions have none.
+# Compiled with the first date that is asked for: most queries have none.
 _WITH_DASHES: Final = r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?"
 _WITHOUT: Final = r"([0-9]{4})([0-9]{2})([0-9]{2})?"
 _AGO: Final = r"([0-9]{1,6})([hdw])"

@@ -67,7 +67,7 @@ def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.
 
 
 def ask(
-    directory: Path, question: Callable[[apsw.Connection], T], *, accept_old_data: bool = False
+    directory: Path, query: Callable[[apsw.Connection], T], *, accept_old_data: bool = False
 ) -> T | None:
     """Return the answer of the index in `directory`; None if there is none that can be read.
 
@@ -79,13 +79,13 @@ def ask(
         return None
     path = directory / data_directory.INDEX_NAME
     with schema.translate_errors(path), closing(connection), snapshot(connection):
-        return question(connection)
+        return query(connection)
 
 
-def load(directory: Path, question: Callable[[apsw.Connection], T]) -> T | None:
+def load(directory: Path, query: Callable[[apsw.Connection], T]) -> T | None:
     """Return rows of tables with a version of their own; None if there are none to be had."""
     try:
-        return ask(directory, question, accept_old_data=True)
+        return ask(directory, query, accept_old_data=True)
     except schema.DamagedIndex:
         # The next writer will set it aside.
         return None

@@ -165,7 +165,7 @@ class LedgerWriter:
         return catalog.load_files(self._connection, paths, is_trusted=is_trusted)
 
     def check_daily(self, *, now: bool) -> None:
-        """Check the whole index once a day, or `now`, since questions read only parts of it."""
+        """Check the whole index once a day, or `now`, since queries read only parts of it."""
         today = time.strftime("%Y-%m-%d", time.gmtime())
         if now or self._read_meta("checked") != today:
             if self._has_files:

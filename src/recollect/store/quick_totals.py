@@ -69,13 +69,13 @@ class QuickTotals(NamedTuple):
     """The transcript as it was listed when it was read, to compare by `is_same`."""
 
 
-def read_quick_totals(directory: Path, question: TotalsQuery) -> QuickTotals | None:
+def read_quick_totals(directory: Path, query: TotalsQuery) -> QuickTotals | None:
     """The answer of the index in `directory`; None unless it can be read at once."""
     path = os.fspath(directory / INDEX_NAME)
     try:
         connection = _open(path)
         try:
-            return _ask(connection, question)
+            return _ask(connection, query)
         finally:
             connection.close()
     except (apsw.Error, UnicodeError, OSError, ValueError, TypeError):
@@ -98,15 +98,15 @@ def _prepare(connection: apsw.Connection) -> apsw.Connection:
     return connection
 
 
-def _ask(connection: apsw.Connection, question: TotalsQuery) -> QuickTotals | None:
+def _ask(connection: apsw.Connection, query: TotalsQuery) -> QuickTotals | None:
     if connection.execute(_VERSIONS).get != [str(DATA_VERSION), str(SCHEMA_VERSION)]:
         return None
-    values = question._asdict()
+    values = query._asdict()
     # With one Claude directory in it, as nearly always, the index has the sums of everything.
     are_all = connection.execute(_ARE_ALL, values).get
     rows = connection.execute(_ALL if are_all else _SOME, values)
     # A damaged hour may be a text, which SQLite takes to be later than every number.
     hours = {row[0]: TotalsSum(*row[1:]) for row in rows if isinstance(row[0], int)}
-    session = connection.execute(_SESSION, {"session": question.session_id}).fetchone()
-    stamp = connection.execute(_STAMP, {"path": question.transcript}).fetchone()
+    session = connection.execute(_SESSION, {"session": query.session_id}).fetchone()
+    stamp = connection.execute(_STAMP, {"path": query.transcript}).fetchone()
     return QuickTotals(hours, TotalsSum(*session) if session else None, stamp)

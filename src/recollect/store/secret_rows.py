@@ -128,13 +128,13 @@ class NotesReader:
             )
         )
 
-    def _ask(self, question: Callable[[apsw.Connection], SecretNotes]) -> SecretNotes:
+    def _ask(self, query: Callable[[apsw.Connection], SecretNotes]) -> SecretNotes:
         """Ask the index; where there is none, or it is damaged, nothing is known."""
         try:
             if time.monotonic() - self._opened >= _KEPT_SECONDS:
                 self._connection = _open(find_text_path(self._directory))
                 self._opened = time.monotonic()
-            return NO_NOTES if self._connection is None else question(self._connection)
+            return NO_NOTES if self._connection is None else query(self._connection)
         except apsw.Error:
             self._opened = -_KEPT_SECONDS
             return NO_NOTES

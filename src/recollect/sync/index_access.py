@@ -186,7 +186,7 @@ def is_current(
 def query_if_current(
     directory: Path,
     transcripts: Sequence[Transcript],
-    question: Callable[[database.Connection], T],
+    query: Callable[[database.Connection], T],
     *,
     prices: Path | None = None,
 ) -> tuple[T] | None:
@@ -200,7 +200,7 @@ def query_if_current(
     def answer(connection: database.Connection) -> tuple[T] | None:
         nonlocal is_up_to_date
         is_up_to_date = _matches_files(catalog.load_known(connection), transcripts, fingerprint)
-        return (question(connection),) if is_up_to_date else None
+        return (query(connection),) if is_up_to_date else None
 
     try:
         return database.ask(directory, answer)
@@ -239,24 +239,24 @@ def can_open(transcript: Transcript) -> bool:
 def query_index(
     directory: Path,
     transcripts: Sequence[Transcript],
-    question: Callable[[database.Connection], T],
+    query: Callable[[database.Connection], T],
     *,
     prices: Path | None = None,
     watch: "OnProgress | None" = None,
 ) -> T:
-    """Answer `question` from the index in `directory`, up to date with `transcripts`.
+    """Answer `query` from the index in `directory`, up to date with `transcripts`.
 
     Read in one transaction: concurrent writes are not seen. Raises `IndexFailure` if the index can
     be neither read nor written.
     """
 
     def try_once() -> T:
-        found = query_if_current(directory, transcripts, question, prices=prices)
+        found = query_if_current(directory, transcripts, query, prices=prices)
         if found is None:
             from recollect.sync.sync_engine import sync  # only when something has to be read
 
             sync(directory, transcripts, prices=prices, watch=watch)
-            found = database.ask(directory, lambda connection: (question(connection),))
+            found = database.ask(directory, lambda connection: (query(connection),))
         if found is None:
             raise schema.DamagedIndex(
                 f"The index in {directory} was written but cannot be read back."
@@ -266,6 +266,6 @@ def query_index(
     try:
         return try_once()
     except schema.DamagedIndex:
-        # Opening checks what most questions need; this one needed something else.
+        # Opening checks what most queries need; this one needed something else.
         database.set_aside_if_damaged(directory)
         return try_once()

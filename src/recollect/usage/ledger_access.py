@@ -163,38 +163,38 @@ class LedgerCache:
         self,
         queries: UsageQueries,
         state: list[Stamp | None],
-        question: Callable[[UsageLedger], T],
+        query: Callable[[UsageLedger], T],
     ) -> T:
-        """Answer a question from the ledger, which is read by `queries` or was counted before."""
+        """Answer a query from the ledger, which is read by `queries` or was counted before."""
         ledger = UsageLedger(queries, self._roots)
         if not ledger.is_partial:
-            return question(ledger)
-        # An index in memory answers one question at a time.
+            return query(ledger)
+        # An index in memory answers one query at a time.
         with self._lock:
             if self._state != state:
                 found = open_ledger(queries, self._roots)
                 self._apart = found if found.queries is not queries else None
                 self._state = state
             if self._apart is not None:
-                return question(self._apart)
-        return question(ledger)
+                return query(self._apart)
+        return query(ledger)
 
 
-def load_report(ledger: UsageLedger, question: UsageQuery) -> UsageReport:
-    """Return the report that answers a question."""
-    return make_report(load_rows(ledger, question), question)
+def load_report(ledger: UsageLedger, query: UsageQuery) -> UsageReport:
+    """Return the report that answers a query."""
+    return make_report(load_rows(ledger, query), query)
 
 
-def load_rows(ledger: UsageLedger, question: UsageQuery) -> list[totals.LedgerRow]:
+def load_rows(ledger: UsageLedger, query: UsageQuery) -> list[totals.LedgerRow]:
     """Return the counted rows for a report, split only as far as it needs."""
     queries = ledger.queries
-    dimensions = _choose_dimensions(question, is_partial=ledger.is_partial)
-    sources = describe_files(ledger, question) if "file_id" in dimensions else None
-    from_messages = _needs_messages(queries, question, dimensions)
+    dimensions = _choose_dimensions(query, is_partial=ledger.is_partial)
+    sources = describe_files(ledger, query) if "file_id" in dimensions else None
+    from_messages = _needs_messages(queries, query, dimensions)
     found = queries.sum_up(dimensions, from_messages=from_messages)
     sums: Iterable[SumValues] = found.rows
-    if "moment" in dimensions and not set(_HOURLY_GROUPS).intersection(question.groups):
-        sums = _merge_days(sums, dimensions, question.zone)
+    if "moment" in dimensions and not set(_HOURLY_GROUPS).intersection(query.groups):
+        sums = _merge_days(sums, dimensions, query.zone)
     return list(_make_rows(found.names, sums, dimensions, sources))
 
 
@@ -226,12 +226,12 @@ def find_file_project_paths(ledger: UsageLedger) -> dict[int, str]:
     return find_project_paths({number: row.project for number, row in ledger.files.items()}, uses)
 
 
-def _choose_dimensions(question: UsageQuery, *, is_partial: bool) -> tuple[Dimension, ...]:
-    wanted = [name for group in question.groups for name in totals.DIMENSIONS[group]]
+def _choose_dimensions(query: UsageQuery, *, is_partial: bool) -> tuple[Dimension, ...]:
+    wanted = [name for group in query.groups for name in totals.DIMENSIONS[group]]
     wanted.append("model")
-    if question.has_dates:
+    if query.has_dates:
         wanted.append("moment")
-    if question.project:
+    if query.project:
         wanted += ["file_id", "cwd"]
     if is_partial:
         wanted.append("file_id")
@@ -239,23 +239,23 @@ def _choose_dimensions(question: UsageQuery, *, is_partial: bool) -> tuple[Dimen
 
 
 def _needs_messages(
-    queries: UsageQueries, question: UsageQuery, dimensions: Sequence[Dimension]
+    queries: UsageQueries, query: UsageQuery, dimensions: Sequence[Dimension]
 ) -> bool:
     """Whether hourly sums are too coarse for the time zone, or lack a dimension."""
     if "is_sidechain" in dimensions:
         return True
-    if "moment" not in dimensions or (question.group is Group.BLOCK and not question.has_dates):
+    if "moment" not in dimensions or (query.group is Group.BLOCK and not query.has_dates):
         return False
     weeks = queries.list_weeks()
-    return not question.zone.has_whole_hour_offsets(
+    return not query.zone.has_whole_hour_offsets(
         edge for week in weeks for edge in (week, week + WEEK)
     )
 
 
-def describe_files(ledger: UsageLedger, question: UsageQuery) -> dict[int, totals.SourceFile]:
+def describe_files(ledger: UsageLedger, query: UsageQuery) -> dict[int, totals.SourceFile]:
     """Return what a report needs to know about each transcript, by number."""
     project_paths: dict[int, str] = {}
-    if question.project or {Group.PROJECT, Group.SESSION}.intersection(question.groups):
+    if query.project or {Group.PROJECT, Group.SESSION}.intersection(query.groups):
         project_paths = find_file_project_paths(ledger)
     return {
         number: totals.SourceFile(
@@ -342,7 +342,7 @@ def _list_titles(
 def query_ledger(
     directory: Path,
     transcripts: Sequence[Transcript],
-    question: Callable[[UsageQueries], T],
+    query: Callable[[UsageQueries], T],
     *,
     prices: Path | None = None,
     on_progress: OnProgress | None = None,
@@ -357,7 +357,7 @@ def query_ledger(
         answer = query_index(
             directory,
             transcripts,
-            lambda connection: question(UsageQueries(connection)),
+            lambda connection: query(UsageQueries(connection)),
             prices=prices,
             watch=on_progress,
         )
@@ -365,7 +365,7 @@ def query_ledger(
         raise
     except IndexFailure as error:
         queries = count_in_memory(transcripts, prices=prices, on_progress=on_progress)
-        return question(queries), str(error)
+        return query(queries), str(error)
     return answer, None
 
 
@@ -373,7 +373,7 @@ def query_ledger_of(
     roots: Sequence[Path],
     directory: Path,
     transcripts: Sequence[Transcript],
-    question: Callable[[UsageLedger], T],
+    query: Callable[[UsageLedger], T],
     *,
     prices: Path | None = None,
     on_progress: OnProgress | None = None,
@@ -382,7 +382,7 @@ def query_ledger_of(
     return query_ledger(
         directory,
         transcripts,
-        lambda queries: question(open_ledger(queries, roots, prices)),
+        lambda queries: query(open_ledger(queries, roots, prices)),
         prices=prices,
         on_progress=on_progress,
     )
@@ -414,9 +414,9 @@ class UsageFigures(NamedTuple):
     problems: Mapping[str, str]
 
 
-def load_figures(ledger: UsageLedger, question: UsageQuery, now: float) -> UsageFigures:
-    """Return the report that answers a question, and what belongs to it."""
-    report = load_report(ledger, question)
+def load_figures(ledger: UsageLedger, query: UsageQuery, now: float) -> UsageFigures:
+    """Return the report that answers a query, and what belongs to it."""
+    report = load_report(ledger, query)
     return UsageFigures(report, find_pace(report, ledger, now), ledger.problems)
 
 

@@ -105,50 +105,50 @@ class ReportRow(Struct, frozen=True, kw_only=True):
 class UsageReport(Struct, frozen=True, kw_only=True):
     """The rows of a report and their totals."""
 
-    question: UsageQuery
+    query: UsageQuery
     rows: tuple[ReportRow, ...]
     totals: Totals
     unpriced: dict[str, int]
     """Messages without a known price, by model."""
 
 
-def make_report(rows: Collection[LedgerRow], question: UsageQuery) -> UsageReport:
-    """Build the report for `question`."""
-    if {Group.TOOL, Group.MCP_SERVER}.intersection(question.groups):
+def make_report(rows: Collection[LedgerRow], query: UsageQuery) -> UsageReport:
+    """Build the report for `query`."""
+    if {Group.TOOL, Group.MCP_SERVER}.intersection(query.groups):
         rows = list(share_by_tool(rows))
     blocks: list[UsageBlock] = []
-    if Group.BLOCK in question.groups:
+    if Group.BLOCK in query.groups:
         blocks = make_blocks({row.moment for row in rows if row.moment is not None})
-    keys = [_choose_key(group, question.zone, blocks) for group in question.groups]
-    only = question.only
+    keys = [_choose_key(group, query.zone, blocks) for group in query.groups]
+    only = query.only
     matching = [
-        row for row in rows if matches(row, question) and (only is None or keys[1](row) == only.key)
+        row for row in rows if matches(row, query) and (only is None or keys[1](row) == only.key)
     ]
     lines = [
-        _describe(_add_up(key, members, question), members, question.group, blocks)
+        _describe(_add_up(key, members, query), members, query.group, blocks)
         for key, members in _split(matching, keys[0])
     ]
     return UsageReport(
-        question=question,
-        rows=tuple(_sort(lines, question)),
+        query=query,
+        rows=tuple(_sort(lines, query)),
         totals=add_up(row.totals for row in matching),
         unpriced=_count_unpriced(matching),
     )
 
 
-def matches(row: LedgerRow, question: UsageQuery) -> bool:
-    """Return whether a row is within the days, the projects and the models of a question."""
-    if question.has_dates:
-        day = question.zone.find_day(row.moment)
-        if day is None or not (question.since or date.min) <= day <= (question.until or date.max):
+def matches(row: LedgerRow, query: UsageQuery) -> bool:
+    """Return whether a row is within the days, the projects and the models of a query."""
+    if query.has_dates:
+        day = query.zone.find_day(row.moment)
+        if day is None or not (query.since or date.min) <= day <= (query.until or date.max):
             return False
-    if question.model and not _contains(row.model, question.model):
+    if query.model and not _contains(row.model, query.model):
         return False
-    if not question.project:
+    if not query.project:
         return True
     file = row.file
     paths = (row.cwd, file.project_path, file.project) if file else (row.cwd,)
-    return any(_contains(path, question.project) for path in paths)
+    return any(_contains(path, query.project) for path in paths)
 
 
 def _contains(text: str | None, part: str) -> bool:
@@ -176,10 +176,10 @@ def _split(
     return members.items()
 
 
-def _add_up(key: str | None, members: list[LedgerRow], question: UsageQuery) -> ReportRow:
+def _add_up(key: str | None, members: list[LedgerRow], query: UsageQuery) -> ReportRow:
     models: list[ReportRow] = []
-    if question.breakdown:
-        by_model = _split(members, make_key(Group.MODEL, question.zone))
+    if query.breakdown:
+        by_model = _split(members, make_key(Group.MODEL, query.zone))
         models = [
             ReportRow(key=model, totals=add_up(row.totals for row in rows))
             for model, rows in by_model
@@ -211,8 +211,8 @@ def _describe(
     )
 
 
-def _sort(lines: Iterable[ReportRow], question: UsageQuery) -> list[ReportRow]:
-    order = question.order or (ReportOrder.ASC if question.group.is_time else ReportOrder.COST_DESC)
+def _sort(lines: Iterable[ReportRow], query: UsageQuery) -> list[ReportRow]:
+    order = query.order or (ReportOrder.ASC if query.group.is_time else ReportOrder.COST_DESC)
     if order in (ReportOrder.COST_ASC, ReportOrder.COST_DESC):
         return sorted(lines, key=_by_cost, reverse=order is ReportOrder.COST_DESC)
     named = sorted(

@@ -52,17 +52,17 @@ class ToolReport(Struct, frozen=True, kw_only=True):
 def report_tools(
     directory: Path,
     transcripts: Sequence[Transcript],
-    question: ToolQuery,
+    query: ToolQuery,
     on_progress: OnFileRead | None = None,
 ) -> ToolReport:
     """Report how tools were used in `transcripts`, with the index in `directory` as a cache."""
-    wanted = _select(directory, transcripts, question)
+    wanted = _select(directory, transcripts, query)
     calls_by_file = load_calls(directory, wanted, on_progress)
     counted: list[CallSummary] = []
     sessions = 0
     seen: set[str] = set()
     for each in wanted:
-        unseen = list(_iter_unseen(calls_by_file.get(each.file, ()), seen, question))
+        unseen = list(_iter_unseen(calls_by_file.get(each.file, ()), seen, query))
         counted += unseen
         sessions += bool(unseen)
     tools = _group_by_tool(counted)
@@ -76,13 +76,13 @@ def report_tools(
 
 
 def _select(
-    directory: Path, transcripts: Sequence[Transcript], question: ToolQuery
+    directory: Path, transcripts: Sequence[Transcript], query: ToolQuery
 ) -> list[Transcript]:
-    if question.session_id is None and question.project is None:
+    if query.session_id is None and query.project is None:
         return list(transcripts)
     listings = list_current(directory, transcripts)
-    matching = select(listings, SessionQuery(project=question.project))
-    paths = {each.path for each in matching if _belongs_to(each, question.session_id)}
+    matching = select(listings, SessionQuery(project=query.project))
+    paths = {each.path for each in matching if _belongs_to(each, query.session_id)}
     return [each for each in transcripts if each.file in paths]
 
 
@@ -91,11 +91,11 @@ def _belongs_to(listing: SessionListing, session_id: str | None) -> bool:
 
 
 def _iter_unseen(
-    calls: Iterable[CallSummary], seen: set[str], question: ToolQuery
+    calls: Iterable[CallSummary], seen: set[str], query: ToolQuery
 ) -> Iterator[CallSummary]:
     """Iterate over the calls in the requested period that are not copies of calls in `seen`."""
-    since = question.since.timestamp() if question.since else None
-    until = question.until.timestamp() if question.until else None
+    since = query.since.timestamp() if query.since else None
+    until = query.until.timestamp() if query.until else None
     is_limited = since is not None or until is not None
     for call in calls:
         if call.id in seen or (is_limited and not _is_between(call.started, since, until)):

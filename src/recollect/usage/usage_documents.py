@@ -15,14 +15,14 @@ def describe_report(
     report: reports.UsageReport, pace: Pace | None = None, *, omitted_rows: int = 0
 ) -> usage_report.UsageDocument:
     """Return the document of a report; `pace` is that of its current block."""
-    question = report.question
-    since, until = question.since, question.until
+    query = report.query
+    since, until = query.since, query.until
     return usage_report.UsageDocument(
-        group=question.group,
-        timezone=question.zone.name,
+        group=query.group,
+        timezone=query.zone.name,
         since=since.isoformat() if since else None,
         until=until.isoformat() if until else None,
-        rows=tuple(_describe_row(row, question.group, question.zone) for row in report.rows),
+        rows=tuple(_describe_row(row, query.group, query.zone) for row in report.rows),
         totals=describe_totals(report.totals),
         unpriced_models=report.unpriced,
         omitted_rows=omitted_rows,

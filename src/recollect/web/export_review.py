@@ -23,7 +23,7 @@ from recollect.render.terminal import restore_text
 from recollect.web import endpoints, http_messages, page_actions, session_endpoints, templating
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
-from recollect.workspace.session_questions import open_priced
+from recollect.workspace.session_queries import open_priced
 
 REVIEW_PATH: Final = "/s/{id}/export"
 _KEEP: Final = "keep"

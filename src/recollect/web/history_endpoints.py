@@ -27,9 +27,9 @@ from recollect.usage.usage_documents import describe_explanation, describe_repor
 from recollect.usage.zones import load_zone
 from recollect.web.http_messages import MAX_ID, Id, blame, read_range
 from recollect.web.services import Services
-from recollect.workspace.cause_questions import answer_causes
-from recollect.workspace.searching import SearchAnswer, use_local_time
-from recollect.workspace.usage_questions import UsageFilters
+from recollect.workspace.cost_causes import find_causes
+from recollect.workspace.searching import SessionSearch, use_local_time
+from recollect.workspace.usage_requests import UsageFilters
 
 ListOrder = Literal["activity", "created", "size", "cost", "tokens"]
 PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Counted from 1.")]
@@ -145,7 +145,7 @@ def find_texts(services: Services, wanted: SearchParameters) -> SearchDocument:
 
 def run_search(
     services: Services, wanted: SearchParameters, *, is_quick: bool = False
-) -> SearchAnswer:
+) -> SessionSearch:
     """Run a query, or the quick part of it; raises QueryError if it is not valid."""
     options = use_local_time(
         SearchOptions(
@@ -259,7 +259,7 @@ def report_causes(services: Services, wanted: CauseParameters) -> CauseDocument:
         model=wanted.model,
         timezone=wanted.timezone,
     )
-    return answer_causes(services.workspace, filters, wanted.cause).document
+    return find_causes(services.workspace, filters, wanted.cause).document
 
 
 def explain_usage(services: Services, wanted: ExplainParameters) -> ExplainDocument:

@@ -36,10 +36,10 @@ from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.session_checkpoints import build_checkpoints
 from recollect.web.http_messages import ID_PATTERN, MAX_ID, Download, Id
 from recollect.web.services import Services
-from recollect.workspace import file_questions
+from recollect.workspace import file_queries
 from recollect.workspace.served_workspace import LIST_SECONDS
 from recollect.workspace.session_places import find_span, iter_subagents
-from recollect.workspace.session_questions import open_priced
+from recollect.workspace.session_queries import open_priced
 from recollect.workspace.turn_selection import MAX_STEPS, TurnRange, TurnWindow
 
 Project = Annotated[
@@ -288,29 +288,25 @@ class PathParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     path: FilePath
 
 
-def find_recorded(services: Services, path: str) -> file_questions.FoundFile:
+def find_recorded(services: Services, path: str) -> file_queries.FoundFile:
     """Return what sessions recorded of a file; raise NothingFound if that is nothing.
 
     Neither the file on disk nor git is asked.
     """
-    request = file_questions.FileRequest(Path(path))
-    found = file_questions.FileFinder(services.workspace, request).find(
-        request.path, with_git=False
-    )
+    request = file_queries.FileRequest(Path(path))
+    found = file_queries.FileFinder(services.workspace, request).find(request.path, with_git=False)
     if found is None:
         raise _say_unknown(path)
     return found
 
 
-def find_within_budget(
-    services: Services, path: str
-) -> tuple[file_questions.FoundFile | None, int]:
+def find_within_budget(services: Services, path: str) -> tuple[file_queries.FoundFile | None, int]:
     """Return what sessions recorded of a file, and how many of them are still to be read.
 
     Those are read in the background. Raise NothingFound if all are read and none names the file.
     """
-    request = file_questions.FileRequest(Path(path), budget=file_questions.MAX_READ)
-    finder = file_questions.FileFinder(services.workspace, request)
+    request = file_queries.FileRequest(Path(path), budget=file_queries.MAX_READ)
+    finder = file_queries.FileFinder(services.workspace, request)
     found = finder.find(request.path, with_git=False)
     if found is None and not finder.unread:
         raise _say_unknown(path)
@@ -326,7 +322,7 @@ def _say_unknown(path: str) -> NothingFound:
 
 def list_versions(services: Services, wanted: PathParameters) -> FileDocument:
     """Return the versions of a file."""
-    return file_questions.describe_history(find_recorded(services, wanted.path).history)
+    return file_queries.describe_history(find_recorded(services, wanted.path).history)
 
 
 def list_checkpoints(services: Services, wanted: SessionParameters) -> CheckpointsDocument:
@@ -334,7 +330,7 @@ def list_checkpoints(services: Services, wanted: SessionParameters) -> Checkpoin
     found = services.workspace.locate(wanted.id, wanted.project)
     backups = BackupDirectory(found.transcript.root)
     with services.workspace.use(found) as session:
-        return file_questions.describe_checkpoints(build_checkpoints(session, backups))
+        return file_queries.describe_checkpoints(build_checkpoints(session, backups))
 
 
 DOWNLOADED: Final = (

@@ -32,7 +32,7 @@ from recollect.sync import (
     sync_and_keep,
 )
 from recollect.usage.ledger_access import query_ledger_of
-from recollect.workspace import session_catalog, session_questions, usage_questions
+from recollect.workspace import session_catalog, session_queries, usage_requests
 
 if TYPE_CHECKING:
     from recollect.library.listings import SessionContext
@@ -45,7 +45,7 @@ def count_usage(
     data_directory: Path, transcripts: Sequence[Transcript], roots: Sequence[Path]
 ) -> tuple[dict[str, SessionUsage], str | None]:
     """Return the usage of each session, and what is wrong with the index, if anything."""
-    return query_ledger_of(roots, data_directory, transcripts, usage_questions.sum_by_session)
+    return query_ledger_of(roots, data_directory, transcripts, usage_requests.sum_by_session)
 
 
 def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
@@ -136,7 +136,7 @@ class Refresher:
         return 0.0 if has_more else max(MIN_PAUSE, SHARE * seconds)
 
     def _tell_processes(self) -> None:
-        live = session_questions.find_running(self._task.roots)
+        live = session_queries.find_running(self._task.roots)
         if live != self._live:
             self._live = live
             self._publish(session_catalog.Update(live=live))

@@ -37,7 +37,7 @@ class NoSessions(NothingFound):
 
 
 class WorkspaceResources:
-    """Claude directories, the index, and whatever else a question about them needs."""
+    """Claude directories, the index, and whatever else a query about them needs."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class WorkspaceResources:
             self.count_files(number, len(items))
             yield item
 
-    def query_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+    def query_ledger(self, query: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the updated ledger; return the answer, and why the index could not be used if so."""
         from recollect.usage.ledger_access import query_ledger_of
 
@@ -176,7 +176,7 @@ class WorkspaceResources:
             self.roots,
             self.data_directory,
             transcripts,
-            question,
+            query,
             prices=self.prices,
             on_progress=lambda at: self.count_files(at.files_done, at.files),
         )

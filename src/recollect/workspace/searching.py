@@ -26,7 +26,7 @@ _MAX_COUNTED_BYTES = 8 * _MEGABYTE
 """Files that a search reads for the numbers of turns: about a quarter of a second."""
 
 
-class SearchAnswer(Struct, frozen=True, kw_only=True):
+class SessionSearch(Struct, frozen=True, kw_only=True):
     """The result of a search, and the sessions of its hits."""
 
     query: Query
@@ -50,7 +50,7 @@ def use_local_time(options: engine.SearchOptions | None) -> engine.SearchOptions
 
 def search_workspace(
     workspace: Workspace, text: str, options: engine.SearchOptions | None, seconds: float | None
-) -> SearchAnswer:
+) -> SessionSearch:
     """Index new texts for at most `seconds`, and search."""
     options = use_local_time(options)
     # Before anything is indexed, so that a mistake is reported at once.
@@ -66,7 +66,7 @@ def search_workspace(
         result = _index_and_search(workspace, text, transcripts, options, seconds)
     sessions = _list_found(workspace, result.hits, transcripts)
     result = _number_more_turns(workspace, result, transcripts)
-    return SearchAnswer(query=query, result=result, sessions=sessions)
+    return SessionSearch(query=query, result=result, sessions=sessions)
 
 
 def _number_more_turns(

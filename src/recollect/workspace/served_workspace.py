@@ -1,7 +1,7 @@
 """`ServedWorkspace`: a workspace that another process keeps up to date.
 
 A server must not wait for files: it answers from an in-memory snapshot, from the index as it is,
-and from sessions that it has opened before. The questions and their answers are those of any
+and from sessions that it has opened before. The queries and their answers are those of any
 workspace; only where they come from differs. A browser may name sessions by id and nothing else.
 """
 
@@ -32,7 +32,7 @@ from recollect.workspace import (
     session_cache,
     session_catalog,
     session_marks,
-    session_questions,
+    session_queries,
     workspace,
 )
 
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from recollect.store.text_queries import KeptTexts
     from recollect.usage.ledger_access import LedgerCache, UsageLedger
     from recollect.usage.reports import UsageReport
-    from recollect.workspace.overview_questions import OverviewReports
-    from recollect.workspace.searching import SearchAnswer
+    from recollect.workspace.overview import OverviewReports
+    from recollect.workspace.searching import SessionSearch
     from recollect.workspace.turn_selection import TurnRange, TurnWindow
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class ServedWorkspace(workspace.Workspace):
         return self.catalog.snapshot
 
     @property
-    def present(self) -> session_questions.PresentState:
+    def present(self) -> session_queries.PresentState:
         """Running clients, usage and retention as known, and marks as they are in their file."""
         return replace(
             self.catalog.snapshot.present, marks=session_marks.load_marks(self.data_directory)
@@ -140,18 +140,18 @@ class ServedWorkspace(workspace.Workspace):
                 query, page=page, page_size=page_size, with_usage=with_usage, as_tree=as_tree
             )
         known, present = self.snapshot, self.present
-        found = session_questions.choose_sessions(known.sessions, query or SessionQuery(), present)
+        found = session_queries.choose_sessions(known.sessions, query or SessionQuery(), present)
         chosen = make_page(found, page, page_size)
-        shown = tuple(session_questions.complete_listing(each, present) for each in chosen.sessions)
+        shown = tuple(session_queries.complete_listing(each, present) for each in chosen.sessions)
         return replace(chosen, sessions=shown)
 
     def find(self, name: str) -> Transcript:
         """Return the transcript of the session with that id; never taken for a path or a title."""
         return self.locate(name).transcript
 
-    def find_place(self, name: str) -> session_questions.FoundPlace:
+    def find_place(self, name: str) -> session_queries.FoundPlace:
         """Return the session with that id, and no place in it."""
-        return session_questions.FoundPlace(self.find(name), PlaceName(name))
+        return session_queries.FoundPlace(self.find(name), PlaceName(name))
 
     def locate(self, session_id: str, project: str | None = None) -> session_catalog.FoundSession:
         """Return a session and its files by id, and by project if several have the same id."""
@@ -164,7 +164,7 @@ class ServedWorkspace(workspace.Workspace):
 
     def complete(self, listing: SessionListing) -> SessionListing:
         """Return a listing with its usage, its running client and its expiry."""
-        return session_questions.complete_listing(listing, self.present)
+        return session_queries.complete_listing(listing, self.present)
 
     @contextmanager
     def use(self, found: session_catalog.FoundSession) -> Iterator[Session]:
@@ -193,7 +193,7 @@ class ServedWorkspace(workspace.Workspace):
             self._outlining.submit(self._read_outlines, project)
 
     def _read_outlines(self, project: str) -> None:
-        from recollect.workspace.file_questions import iter_outlining
+        from recollect.workspace.file_queries import iter_outlining
 
         # A server that ends waits for the current session.
         for _ in iter_outlining(self, project):
@@ -220,10 +220,10 @@ class ServedWorkspace(workspace.Workspace):
 
     def search(
         self, text: str, options: SearchOptions | None = None, *, seconds: float | None = None
-    ) -> SearchAnswer:
+    ) -> SessionSearch:
         """Search the full-text index as it is; wait at most `seconds` for it to be rebuilt."""
         from recollect.search import parse_query
-        from recollect.workspace.searching import SearchAnswer, use_local_time
+        from recollect.workspace.searching import SessionSearch, use_local_time
 
         options = use_local_time(options)
         query = parse_query(text, timezone=options.timezone)
@@ -238,15 +238,15 @@ class ServedWorkspace(workspace.Workspace):
         ids = {hit.session_id for hit in result.hits}
         known, present = self.catalog.snapshot, self.present
         sessions = {
-            each.id: session_questions.complete_listing(each, present)
+            each.id: session_queries.complete_listing(each, present)
             for each in reversed(known.sessions)
             if each.id in ids
         }
-        return SearchAnswer(query=query, result=result, sessions=sessions)
+        return SessionSearch(query=query, result=result, sessions=sessions)
 
     def overview(self) -> Overview:
         """Return the overview; what takes time is counted again only when the index has changed."""
-        from recollect.workspace.overview_questions import load_reports, make_overview
+        from recollect.workspace.overview import load_reports, make_overview
 
         stamps = self._ledgers.find_state()
         state = (stamps, self.now.astimezone().date())
@@ -262,7 +262,7 @@ class ServedWorkspace(workspace.Workspace):
         Empty while texts are still being indexed. Counted again when a session has changed.
         """
         from recollect.search.engine import SearchOptions
-        from recollect.workspace.overview_questions import find_weeks
+        from recollect.workspace.overview import find_weeks
 
         known = self.catalog.snapshot
         first, last = find_weeks(self)
@@ -324,7 +324,7 @@ class ServedWorkspace(workspace.Workspace):
         """Return the report on all files if it was made before and nothing has changed since."""
         return self._reports.find_made(self.snapshot)
 
-    def query_ledger(self, question: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+    def query_ledger(self, query: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the ledger as it is; without an index, count the files in memory."""
         from recollect.store.usage_queries import UsageQueries
         from recollect.usage.ledger_access import count_in_memory, open_ledger
@@ -332,11 +332,11 @@ class ServedWorkspace(workspace.Workspace):
         state = self._ledgers.find_state()
         found = ask(
             self.data_directory,
-            lambda connection: (self._ledgers.ask(UsageQueries(connection), state, question),),
+            lambda connection: (self._ledgers.ask(UsageQueries(connection), state, query),),
         )
         if found is None:
             queries = count_in_memory(self.find_transcripts())
-            return question(open_ledger(queries, self.roots)), None
+            return query(open_ledger(queries, self.roots)), None
         return found[0], None
 
     @cached_property

@@ -19,7 +19,7 @@ from recollect.errors import NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import refresh
-from recollect.workspace.session_questions import PresentState
+from recollect.workspace.session_queries import PresentState
 
 
 class Update(Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
 from recollect.reader.line_blocks import masked_by
 from recollect.workspace.session_places import locate
-from recollect.workspace.session_questions import FoundPlace
+from recollect.workspace.session_queries import FoundPlace
 from recollect.workspace.turn_selection import TurnSelection, select_turns
 
 if TYPE_CHECKING:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from recollect.usage.reports import UsageReport
     from recollect.usage.tool_usage import ToolQuery, ToolReport
     from recollect.workspace.index_upkeep import IndexUpdate, SyncOptions
-    from recollect.workspace.searching import SearchAnswer
+    from recollect.workspace.searching import SessionSearch
     from recollect.workspace.session_marks import SessionMark
-    from recollect.workspace.session_questions import FoundPlace
-    from recollect.workspace.usage_questions import ExplainAnswer, UsageAnswer, UsageFilters
+    from recollect.workspace.session_queries import FoundPlace
+    from recollect.workspace.usage_requests import ExplainResult, UsageFilters, UsageResult
 
 Roots = str | Path | Sequence[str | Path] | None
 """A Claude directory, several of them, or None for those of the environment."""
@@ -62,7 +62,7 @@ class Workspace(WorkspaceResources):
         With `with_usage` each session has its tokens and its cost. With `as_tree` forks,
         continuations and subagents are `children` of their session.
         """
-        from recollect.workspace.session_questions import list_sessions
+        from recollect.workspace.session_queries import list_sessions
 
         return list_sessions(self, query, (page, page_size), with_usage=with_usage, as_tree=as_tree)
 
@@ -70,7 +70,7 @@ class Workspace(WorkspaceResources):
         self, matches: Callable[[SessionListing], bool], limit: int
     ) -> list[SessionListing]:
         """Return sessions from the index as it is, newest first; files are not read."""
-        from recollect.workspace.session_questions import list_known
+        from recollect.workspace.session_queries import list_known
 
         return list_known(self, matches, limit)
 
@@ -88,7 +88,7 @@ class Workspace(WorkspaceResources):
         Any name of a session is one of a place too. The place itself is looked up with
         `session_places.locate`, which takes the opened session.
         """
-        from recollect.workspace.session_questions import find_place
+        from recollect.workspace.session_queries import find_place
 
         return find_place(self, name)
 
@@ -96,13 +96,13 @@ class Workspace(WorkspaceResources):
         self, name: str, *, fork: bool = False, extra_arguments: Sequence[str] = ()
     ) -> Resumption:
         """Return how to resume the session that `name` names in Claude Code; see `find`."""
-        from recollect.workspace.session_questions import plan_session
+        from recollect.workspace.session_queries import plan_session
 
         return plan_session(self, name, fork=fork, extra_arguments=extra_arguments)
 
     def find_process(self, name: str) -> LiveProcess | None:
         """Return the client that has the session open right now; see `find`."""
-        from recollect.workspace.session_questions import find_session_process
+        from recollect.workspace.session_queries import find_session_process
 
         return find_session_process(self.find(name))
 
@@ -115,7 +115,7 @@ class Workspace(WorkspaceResources):
 
     def open_found(self, found: FoundPlace, *, with_prices: bool = True) -> Session:
         """Open the session of a place that was found; see `open`."""
-        from recollect.workspace.session_questions import open_priced
+        from recollect.workspace.session_queries import open_priced
 
         return open_priced(found.transcript, self if with_prices else None)
 
@@ -135,13 +135,13 @@ class Workspace(WorkspaceResources):
 
     def find_matching(self, query: SessionQuery) -> list[Transcript]:
         """Return the sessions that match `query`, oldest first; raises NothingFound without any."""
-        from recollect.workspace.session_questions import find_matching
+        from recollect.workspace.session_queries import find_matching
 
         return find_matching(self, query)
 
     def open_each(self, query: SessionQuery) -> Iterator[Session | UnreadableInput]:
         """Open the sessions that match `query`, oldest first, or say why one cannot be read."""
-        from recollect.workspace.session_questions import open_matching
+        from recollect.workspace.session_queries import open_matching
 
         return open_matching(self, query)
 
@@ -159,7 +159,7 @@ class Workspace(WorkspaceResources):
 
     def search(
         self, text: str, options: SearchOptions | None = None, *, seconds: float | None = None
-    ) -> SearchAnswer:
+    ) -> SessionSearch:
         """Search all sessions, after indexing new texts for at most `seconds`.
 
         Raises UsageError for a query that is not valid.
@@ -168,49 +168,47 @@ class Workspace(WorkspaceResources):
 
         return search_workspace(self, text, options, seconds)
 
-    def usage(self, group: Group | str = "day", **filters: Unpack[UsageFilters]) -> UsageAnswer:
+    def usage(self, group: Group | str = "day", **filters: Unpack[UsageFilters]) -> UsageResult:
         """Return tokens and cost by day, session, project, model, branch or another group."""
         from msgspec.structs import replace
 
-        from recollect.workspace.usage_questions import answer_usage, complete_report, make_question
+        from recollect.workspace.usage_requests import complete_report, find_usage, make_usage_query
 
         now = self._now()
-        question = make_question(group, filters, now)
+        query = make_usage_query(group, filters, now)
 
-        def ask(ledger: UsageLedger) -> UsageAnswer:
-            answer = answer_usage(ledger, question, now, filters.get("limit"))
+        def ask(ledger: UsageLedger) -> UsageResult:
+            answer = find_usage(ledger, query, now, filters.get("limit"))
             report = complete_report(self, answer.report, ledger, filters)
             return replace(answer, report=report)
 
         answer, failure = self.query_ledger(ask)
         return replace(answer, failure=failure)
 
-    def explain(self, target: str, *, timezone: str | None = None) -> ExplainAnswer:
+    def explain(self, target: str, *, timezone: str | None = None) -> ExplainResult:
         """Break a figure down to lines: of a session, a subagent, a day or a message id."""
         from msgspec.structs import replace
 
         from recollect.usage.explain import explain
         from recollect.usage.zones import load_zone
-        from recollect.workspace.usage_questions import ExplainAnswer, find_today
+        from recollect.workspace.usage_requests import ExplainResult, find_today
 
         zone = load_zone(timezone)
         today = find_today(zone, self._now())
 
-        def ask(ledger: UsageLedger) -> ExplainAnswer:
+        def ask(ledger: UsageLedger) -> ExplainResult:
             self._check_target(ledger, target, today)
             found = explain(ledger, target, zone, today, track=self.track_files)
-            return ExplainAnswer(explanation=found, zone=zone, problems=ledger.problems)
+            return ExplainResult(explanation=found, zone=zone, problems=ledger.problems)
 
         answer, failure = self.query_ledger(ask)
         return replace(answer, failure=failure)
 
-    def tools(self, question: ToolQuery) -> ToolReport:
+    def tools(self, query: ToolQuery) -> ToolReport:
         """Return how often each tool was called, how calls ended, and how long they took."""
         from recollect.usage.tool_usage import report_tools
 
-        return report_tools(
-            self.data_directory, self.find_transcripts(), question, self.count_files
-        )
+        return report_tools(self.data_directory, self.find_transcripts(), query, self.count_files)
 
     def follow(
         self,
@@ -236,7 +234,7 @@ class Workspace(WorkspaceResources):
 
     def overview(self) -> Overview:
         """Return activity, this week's figures, running and expiring sessions, and projects."""
-        from recollect.workspace.overview_questions import load_reports, make_overview
+        from recollect.workspace.overview import load_reports, make_overview
 
         return make_overview(self, load_reports(self))
 
@@ -251,7 +249,7 @@ class Workspace(WorkspaceResources):
 
     def running(self) -> dict[str, LiveProcess]:
         """Return the clients that run now, by the session that each has open."""
-        from recollect.workspace.session_questions import find_running
+        from recollect.workspace.session_queries import find_running
 
         return find_running(self.roots)
 
@@ -281,7 +279,7 @@ class Workspace(WorkspaceResources):
 
     def read_usage(self) -> tuple[dict[str, SessionUsage], str | None]:
         """Return the usage of each session by id, and why the index could not be used if so."""
-        from recollect.workspace.usage_questions import sum_by_session
+        from recollect.workspace.usage_requests import sum_by_session
 
         return self.query_ledger(sum_by_session)
 

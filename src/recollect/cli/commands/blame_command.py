@@ -107,7 +107,7 @@ def blame_command(path: Path | None, **options: Unpack[_Options]) -> int:
 
 
 def _count_directory(path: Path, options: _Options) -> int:
-    from recollect.workspace.commit_questions import count_tree
+    from recollect.workspace.commit_queries import count_tree
 
     with command_workspace(options["claude_dirs"]) as workspace:
         found = count_tree(workspace, path)
@@ -136,7 +136,7 @@ def _iter_tree(found: TreeDocument, columns: int) -> Iterator[str]:
 def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:
     from recollect.versions.file_blame import blame_present, blame_revision
     from recollect.versions.file_paths import find_modified, read_present
-    from recollect.workspace.file_questions import describe_blame
+    from recollect.workspace.file_queries import describe_blame
 
     found = file_text.load_history(path, options)
     file_text.report_unreadable(found.history)

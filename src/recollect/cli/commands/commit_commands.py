@@ -59,7 +59,7 @@ def commits_command(
 
     Exits with 3 if there is no such session or no repository.
     """
-    from recollect.workspace.commit_questions import find_commits
+    from recollect.workspace.commit_queries import find_commits
 
     with command_workspace(claude_dirs) as workspace:
         document = find_commits(workspace, session, repo)
@@ -131,7 +131,7 @@ def why_command(
 
     Exits with 3 if there is no such commit.
     """
-    from recollect.workspace.commit_questions import explain_commit
+    from recollect.workspace.commit_queries import explain_commit
 
     with command_workspace(claude_dirs) as workspace:
         found = explain_commit(workspace, commit, repo or Path.cwd())

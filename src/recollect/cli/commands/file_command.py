@@ -76,7 +76,7 @@ def file_command(path: Path, **options: Unpack[_Options]) -> int:
         version = file_text.find_version(options["at"], history, options)
         _print_text(version, reveal=options["reveal"])
     elif options["as_json"]:
-        from recollect.workspace.file_questions import describe_history
+        from recollect.workspace.file_queries import describe_history
 
         click.echo(format_document(describe_history(history)))
     elif options["diff"]:

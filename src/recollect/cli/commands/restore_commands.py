@@ -75,7 +75,7 @@ def checkpoints_command(
             raise UsageError("--diff and --json cannot be used together.")
         terminal_output.show_lines(_iter_differences(found, diff, reveal=reveal), is_paged=paged)
     elif as_json:
-        from recollect.workspace.file_questions import describe_checkpoints
+        from recollect.workspace.file_queries import describe_checkpoints
 
         click.echo(format_document(describe_checkpoints(found)))
     elif not found.opcode and not any(each.files for each in found.checkpoints):

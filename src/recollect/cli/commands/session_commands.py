@@ -17,7 +17,7 @@ from recollect.launch.client_commands import Resumption, check_resume, check_sho
 from recollect.launch.web_link import find_server, make_link, make_sign_in_link
 from recollect.locations.place_names import make_path
 from recollect.render.terminal import safe_text
-from recollect.workspace.session_questions import plan_earlier
+from recollect.workspace.session_queries import plan_earlier
 
 
 @click.command("star")

@@ -164,7 +164,7 @@ def show_command(session: str | None, **options: Unpack[_Options]) -> int:
 
 def _show_thread(workspace: Workspace, name: str, options: _Options) -> int:
     """Print the sessions that continue each other, each with its own turns."""
-    from recollect.workspace.thread_questions import open_thread  # rarely needed
+    from recollect.workspace.thread_parts import open_thread  # rarely needed
 
     parts = open_thread(workspace, workspace.find(name))
     if options["json_lines"]:

@@ -128,19 +128,19 @@ def tools_command(**options: Unpack[_Options]) -> int:
     since, until = parse_range(options["since"], options["until"], read_clock())
     with command_workspace(options["claude_dirs"]) as workspace:
         session = options["session"]
-        question = ToolQuery(
+        query = ToolQuery(
             session_id=workspace.find(session).name if session else None,
             project=options["project"],
             since=since,
             until=until,
         )
-        report = workspace.tools(question)
+        report = workspace.tools(query)
         if not report.total.calls and not options["as_json"]:
             workspace.require_sessions()
     for path in report.unread:
         click.echo(f"recollect: Could not read {safe_text(path)}", err=True)
     if options["as_json"]:
-        _print_json(report, question)
+        _print_json(report, query)
     elif report.total.calls:
         lines = iter_report(report, terminal_output.count_table_columns())
         terminal_output.show_text("\n".join(lines), is_paged=options["paged"])
@@ -149,14 +149,14 @@ def tools_command(**options: Unpack[_Options]) -> int:
     return UnreadableInput.exit_code if report.unread else 0
 
 
-def _print_json(report: ToolReport, question: ToolQuery) -> None:
+def _print_json(report: ToolReport, query: ToolQuery) -> None:
     from recollect.cli.json_output import format_document  # only for JSON
 
     document = ToolsDocument(
-        session_id=question.session_id,
-        project=question.project,
-        since=question.since.isoformat() if question.since else None,
-        until=question.until.isoformat() if question.until else None,
+        session_id=query.session_id,
+        project=query.project,
+        since=query.since.isoformat() if query.since else None,
+        until=query.until.isoformat() if query.until else None,
         sessions=report.sessions,
         total=report.total,
         tools=report.tools,

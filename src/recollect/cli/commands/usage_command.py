@@ -205,8 +205,8 @@ def _say(message: str) -> None:
 def _show_causes(cause: str | None, options: _Options) -> int:
     from recollect.cli.explain_text import iter_causes  # reads transcripts
     from recollect.cli.json_output import format_document
-    from recollect.workspace.cause_questions import answer_causes
-    from recollect.workspace.usage_questions import UsageFilters
+    from recollect.workspace.cost_causes import find_causes
+    from recollect.workspace.usage_requests import UsageFilters
 
     filters = UsageFilters(
         since=options["since"],
@@ -216,7 +216,7 @@ def _show_causes(cause: str | None, options: _Options) -> int:
         timezone=options["timezone"],
     )
     with _open(options) as workspace:
-        answer = answer_causes(workspace, filters, cause)
+        answer = find_causes(workspace, filters, cause)
     _warn(answer.failure, answer.problems)
     if options["as_json"]:
         click.echo(format_document(answer.document))

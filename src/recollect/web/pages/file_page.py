@@ -34,7 +34,7 @@ from recollect.web.services import Services
 from recollect.web.session_endpoints import FilePath, find_within_budget
 from recollect.web.template_filters import draw_axis
 from recollect.web.templating import PageContent
-from recollect.workspace.file_questions import KnownFile, describe_version, list_files
+from recollect.workspace.file_queries import KnownFile, describe_version, list_files
 
 MAX_FILES: Final = 500
 _CONTEXT: Final = 3

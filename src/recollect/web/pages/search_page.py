@@ -13,7 +13,7 @@ from recollect.web.history_endpoints import SearchParameters, run_search
 from recollect.web.http_messages import Id, describe_failure
 from recollect.web.services import Services
 from recollect.web.templating import PageContent
-from recollect.workspace.searching import SearchAnswer
+from recollect.workspace.searching import SessionSearch
 
 SESSIONS: Final = 20
 """Sessions on a page."""
@@ -151,7 +151,7 @@ def _point(query: str, error: ErrorDetail) -> str:
     return "\n".join(line.removeprefix("  ") for line in lines)
 
 
-def _group(answer: SearchAnswer) -> tuple[HitGroup, ...]:
+def _group(answer: SessionSearch) -> tuple[HitGroup, ...]:
     members: dict[str, list[Hit]] = {}
     for hit in answer.hits:
         members.setdefault(hit.session_id, []).append(hit)

@@ -16,7 +16,7 @@ from recollect.lineage import Relation
 from recollect.web import http_messages, session_endpoints, templating
 from recollect.web.pages.session_page import make_address, render_nested_turns
 from recollect.web.services import Services
-from recollect.workspace.thread_questions import ServedPart, list_parts
+from recollect.workspace.thread_parts import ServedPart, list_parts
 
 COUNT = 30
 """Turns on a page."""

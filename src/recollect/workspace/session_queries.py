@@ -1,7 +1,7 @@
 """List sessions and open them: what `Workspace.sessions` and `Workspace.open` do.
 
 The index has what transcripts say. `PresentState` is what is only known at the moment of the
-question: running clients, expiry and usage. Listings are selected, sorted and completed by it in
+query: running clients, expiry and usage. Listings are selected, sorted and completed by it in
 the same way for commands, pages and the library.
 """
 

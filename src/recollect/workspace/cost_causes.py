@@ -13,7 +13,7 @@ from recollect.errors import UsageError
 from recollect.pricing import Prices
 from recollect.sync import load_reply_notes
 from recollect.usage import causes, ledger_access, reports, totals, zones
-from recollect.workspace.usage_questions import UsageFilters, make_question
+from recollect.workspace.usage_requests import UsageFilters, make_usage_query
 
 if TYPE_CHECKING:
     from recollect.session.client_reports import ReplyNote
@@ -23,7 +23,7 @@ MAX_MESSAGES: Final = 200
 _NOTHING: Final = totals.Totals()
 
 
-class CauseAnswer(Struct, frozen=True, kw_only=True):
+class CauseResult(Struct, frozen=True, kw_only=True):
     """The document, and what could not be counted."""
 
     document: CauseDocument
@@ -31,26 +31,26 @@ class CauseAnswer(Struct, frozen=True, kw_only=True):
     failure: str | None = None
 
 
-def answer_causes(
+def find_causes(
     workspace: Workspace, filters: UsageFilters, cause: str | None = None
-) -> CauseAnswer:
+) -> CauseResult:
     """Return tokens and cost by cause, and the messages of one cause if it is named.
 
     Reads each transcript once, and again when it has changed.
     """
     wanted = _read_cause(cause)
-    question = make_question(Group.DAY, filters, workspace.now)
+    query = make_usage_query(Group.DAY, filters, workspace.now)
     transcripts = workspace.find_transcripts()
     notes = load_reply_notes(workspace.data_directory, transcripts, workspace.count_files)
 
     def ask(ledger: ledger_access.UsageLedger) -> tuple[CauseDocument, Mapping[str, str]]:
-        messages = list(_iter_caused(ledger, question, notes))
+        messages = list(_iter_caused(ledger, query, notes))
         files = {each.entry.file_id for each in messages}
         unread = sum(ledger.files[each].path not in notes for each in files)
-        return _describe(ledger, question, messages, wanted, unread), ledger.problems
+        return _describe(ledger, query, messages, wanted, unread), ledger.problems
 
     (document, problems), failure = workspace.query_ledger(ask)
-    return CauseAnswer(document=document, problems=problems, failure=failure)
+    return CauseResult(document=document, problems=problems, failure=failure)
 
 
 def _read_cause(name: str | None) -> causes.Cause | None:
@@ -63,7 +63,7 @@ def _read_cause(name: str | None) -> causes.Cause | None:
 
 def _iter_caused(
     ledger: ledger_access.UsageLedger,
-    question: reports.UsageQuery,
+    query: reports.UsageQuery,
     notes: Mapping[str, tuple[ReplyNote, ...]],
 ) -> Iterator[causes.CausedMessage]:
     files, prices = ledger.files, Prices.load(ledger.prices)
@@ -72,19 +72,19 @@ def _iter_caused(
         for number, row in files.items()
         if row.path in notes
     }
-    sources = ledger_access.describe_files(ledger, question)
+    sources = ledger_access.describe_files(ledger, query)
     subagents = frozenset(number for number, each in sources.items() if each.is_subagent)
     entries = (each for each in ledger.queries.iter_all() if each.file_id in files)
-    is_wanted = _make_filter(ledger, question, sources)
+    is_wanted = _make_filter(ledger, query, sources)
     for message in causes.attribute_messages(entries, by_file, subagents, prices):
         if is_wanted(message):
             yield message
 
 
 class _Filter(Struct, frozen=True):
-    """Whether a message is one of those that a question is about."""
+    """Whether a message is one of those that a query is about."""
 
-    question: reports.UsageQuery
+    query: reports.UsageQuery
     sources: Mapping[int, totals.SourceFile]
     directories: Mapping[int, str | None]
 
@@ -98,21 +98,21 @@ class _Filter(Struct, frozen=True):
             model=entry.model,
             cwd=self.directories.get(entry.number),
         )
-        return reports.matches(row, self.question)
+        return reports.matches(row, self.query)
 
 
 def _make_filter(
     ledger: ledger_access.UsageLedger,
-    question: reports.UsageQuery,
+    query: reports.UsageQuery,
     sources: Mapping[int, totals.SourceFile],
 ) -> _Filter:
-    directories = ledger.queries.find_directories() if question.project else {}
-    return _Filter(question, sources, directories)
+    directories = ledger.queries.find_directories() if query.project else {}
+    return _Filter(query, sources, directories)
 
 
 def _describe(
     ledger: ledger_access.UsageLedger,
-    question: reports.UsageQuery,
+    query: reports.UsageQuery,
     messages: list[causes.CausedMessage],
     cause: causes.Cause | None,
     unread: int,
@@ -126,9 +126,9 @@ def _describe(
         key=lambda each: (-each.parts[cause or causes.Cause.OTHER].cost, each.entry.number),
     )
     return CauseDocument(
-        timezone=question.zone.name,
-        since=question.since.isoformat() if question.since else None,
-        until=question.until.isoformat() if question.until else None,
+        timezone=query.zone.name,
+        since=query.since.isoformat() if query.since else None,
+        until=query.until.isoformat() if query.until else None,
         rows=tuple(
             CauseRow(
                 cause=row.cause.value,

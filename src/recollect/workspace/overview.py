@@ -6,7 +6,7 @@ untrusted: a worktree that Claude Code made is below `.claude/worktrees`; a fold
 session is found in two project directories, or if none of its records names the folder that its
 directory is named after.
 
-Built from the questions that any workspace answers, so that commands and a server agree.
+Built from the queries that any workspace answers, so that commands and a server agree.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from recollect.library.session_filters import find_start
 from recollect.locations.claude_directories import encode_project_path, encode_without_limit
 from recollect.usage.totals import Totals, add_up, to_dollars
 from recollect.usage.zones import Zone, load_zone
-from recollect.workspace.usage_questions import find_today
+from recollect.workspace.usage_requests import find_today
 
 if TYPE_CHECKING:
     from recollect.usage.reports import UsageReport

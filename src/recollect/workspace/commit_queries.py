@@ -20,7 +20,7 @@ from recollect.versions import (
     recorded_evidence,
 )
 from recollect.versions.session_evidence import collect_evidence
-from recollect.workspace.file_questions import FileFinder, FileRequest, FoundFile
+from recollect.workspace.file_queries import FileFinder, FileRequest, FoundFile
 
 if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace

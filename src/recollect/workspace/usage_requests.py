@@ -48,7 +48,7 @@ class UsageFilters(TypedDict, total=False):
     """Maximum number of rows; the totals cover all of them."""
 
 
-class UsageAnswer(Struct, frozen=True, kw_only=True):
+class UsageResult(Struct, frozen=True, kw_only=True):
     """A usage report, and what could not be counted."""
 
     report: reports.UsageReport
@@ -67,7 +67,7 @@ class UsageAnswer(Struct, frozen=True, kw_only=True):
         return self.report.rows
 
 
-class ExplainAnswer(Struct, frozen=True, kw_only=True):
+class ExplainResult(Struct, frozen=True, kw_only=True):
     """A figure broken down into lines, and what could not be read."""
 
     explanation: Explanation
@@ -76,8 +76,10 @@ class ExplainAnswer(Struct, frozen=True, kw_only=True):
     failure: str | None = None
 
 
-def make_question(group: Group | str, filters: UsageFilters, now: datetime) -> reports.UsageQuery:
-    """Return the question for a request; raises UsageError for a value that is not valid."""
+def make_usage_query(
+    group: Group | str, filters: UsageFilters, now: datetime
+) -> reports.UsageQuery:
+    """Return the query for a request; raises UsageError for a value that is not valid."""
     zone = load_zone(filters.get("timezone"))
     since, until = _find_days(filters.get("since"), filters.get("until"), zone, now)
     order = filters.get("order")
@@ -109,15 +111,15 @@ def find_today(zone: Zone, now: datetime) -> date:
     return zone.find_day(int(now.timestamp())) or now.date()
 
 
-def answer_usage(
+def find_usage(
     ledger: UsageLedger,
-    question: reports.UsageQuery,
+    query: reports.UsageQuery,
     now: datetime,
     limit: int | None = None,
-) -> UsageAnswer:
+) -> UsageResult:
     """Return the report, without titles."""
-    report, pace, problems = load_figures(ledger, question, now.timestamp())
-    return UsageAnswer(
+    report, pace, problems = load_figures(ledger, query, now.timestamp())
+    return UsageResult(
         report=structs.replace(report, rows=report.rows[:limit]),
         pace=pace,
         problems=problems,
@@ -129,7 +131,7 @@ def complete_report(
     workspace: Workspace, report: reports.UsageReport, ledger: UsageLedger, filters: UsageFilters
 ) -> reports.UsageReport:
     """Return a report by session with titles, and with the costs that clients reported."""
-    if report.question.group is not Group.SESSION:
+    if report.query.group is not Group.SESSION:
         return report
     report = workspace.add_titles(report, ledger)
     if filters.get("client_costs", False):
@@ -143,8 +145,8 @@ def sum_by_session(ledger: UsageLedger) -> dict[str, SessionUsage]:
     """Return the usage of each session by id."""
     from recollect.usage.token_shares import sum_copied_tokens  # only for lists of sessions
 
-    question = reports.UsageQuery(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
-    report = load_report(ledger, question)
+    query = reports.UsageQuery(group=Group.SESSION, zone=load_zone("UTC"), breakdown=True)
+    report = load_report(ledger, query)
     rows = {row.key: row for row in report.rows if row.key is not None}
     copied = sum_copied_tokens(ledger)
     # A fork may have nothing but copies.

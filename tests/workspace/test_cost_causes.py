@@ -6,8 +6,8 @@ import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import UsageError
-from recollect.workspace.cause_questions import answer_causes
-from recollect.workspace.usage_questions import UsageFilters
+from recollect.workspace.cost_causes import find_causes
+from recollect.workspace.usage_requests import UsageFilters
 from recollect.workspace.workspace import Workspace
 
 
@@ -30,7 +30,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 )
 def test_causes_add_up_to_the_report(demo: Workspace, filters: UsageFilters) -> None:
     """With the same filters, the parts are the total of `usage`, to the millionth of a dollar."""
-    found = answer_causes(demo, filters).document
+    found = find_causes(demo, filters).document
     totals = demo.usage("day", **filters).report.totals
     assert (found.messages, found.tokens) == (totals.messages, totals.tokens)
     assert sum(row.tokens for row in found.rows) == totals.tokens
@@ -40,8 +40,8 @@ def test_causes_add_up_to_the_report(demo: Workspace, filters: UsageFilters) -> 
 
 def test_each_figure_opens_its_messages(demo: Workspace) -> None:
     """The messages of a cause add up to its row, and each can be explained."""
-    for row in answer_causes(demo, UsageFilters()).document.rows:
-        found = answer_causes(demo, UsageFilters(), row.cause).document
+    for row in find_causes(demo, UsageFilters()).document.rows:
+        found = find_causes(demo, UsageFilters(), row.cause).document
         assert (found.cause, found.omitted) == (row.cause, 0)
         assert len(found.caused) == row.messages
         assert sum(each.tokens for each in found.caused) == row.tokens
@@ -54,14 +54,14 @@ def test_notes_are_read_once(tmp_path: Path) -> None:
     with Workspace(
         [CLAUDE_DIRECTORY], tmp_path, on_progress=lambda noun, _, __: read.append(noun)
     ) as workspace:
-        first = answer_causes(workspace, UsageFilters()).document
+        first = find_causes(workspace, UsageFilters()).document
         assert read
         read.clear()
-        assert answer_causes(workspace, UsageFilters()).document == first
+        assert find_causes(workspace, UsageFilters()).document == first
         assert read == []
 
 
 def test_a_cause_has_a_name(demo: Workspace) -> None:
     """A misspelt one is refused, with those that exist."""
     with pytest.raises(UsageError, match="choose one of subagents, retries"):
-        answer_causes(demo, UsageFilters(), "ghosts")
+        find_causes(demo, UsageFilters(), "ghosts")
