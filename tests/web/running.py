@@ -192,5 +192,8 @@ def hear_events(
         yield lines
     finally:
         if connection.sock is not None:
+            # Wakes the reader, which would hold the response until the next keep-alive.
+            connection.sock.shutdown(socket.SHUT_RDWR)
             connection.sock.close()
+        reader.join(TIMEOUT)
         response.close()

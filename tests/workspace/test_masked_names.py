@@ -87,9 +87,10 @@ def test_no_page_and_no_event_names_a_secret(tmp_path: Path) -> None:
             if found := names.find(server.get(path).body):
                 leaks[path] = found
         with (
-            hear_events(server, f"/api/events?session={SESSION}") as of_session,
             hear_events(server, "/api/events") as of_all,
+            hear_events(server, f"/api/events?session={SESSION}") as of_session,
         ):
+            server.wait_for(lambda: b"event: caught_up" in b"".join(of_session))
             with transcript.open("a", encoding="utf-8") as lines:
                 lines.write('{"type":"summary","summary":"enough","leafUuid":"x"}\n')
             server.wait_for(lambda: b'"appended"' in b"".join(of_session))

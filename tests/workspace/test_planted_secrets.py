@@ -161,9 +161,10 @@ def test_no_event_sends_a_secret(tmp_path: Path, session: str) -> None:
     with run_server(tmp_path, planted.root) as server:
         server.wait_until_current()
         with (
-            hear_events(server, f"/api/events?session={session}&records=true") as of_session,
             hear_events(server, "/api/events") as of_all,
+            hear_events(server, f"/api/events?session={session}&records=true") as of_session,
         ):
+            server.wait_for(lambda: b"event: caught_up" in b"".join(of_session))
             last = json.dumps({"type": "summary", "summary": "enough", "leafUuid": "x"}) + "\n"
             with path.open("a", encoding="utf-8") as file:
                 file.writelines([*others, last])
