@@ -139,7 +139,14 @@ class Client:
 
     def on_get_context_usage(self, request: Json) -> Json:
         """Say how full the context is."""
-        categories = [{"name": "Messages", "tokens": 1200}]
+        # Like older clients, which do not say which of them are used.
+        categories = [
+            {"name": "System prompt", "tokens": 400},
+            {"name": "System tools (deferred)", "tokens": 9000, "isDeferred": True},
+            {"name": "Messages", "tokens": 800},
+            {"name": "Autocompact buffer", "tokens": 33000},
+            {"name": "Free space", "tokens": 165800},
+        ]
         return {"totalTokens": 1200, "maxTokens": 200000, "categories": categories}
 
     def on_cancel_async_message(self, request: Json) -> Json:

@@ -43,12 +43,14 @@ class ClientInfo(Struct, frozen=True, kw_only=True):
     claude_code_version: str | None = None
 
 
-class ContextCategory(Struct, frozen=True, kw_only=True):
-    """What some of the context is used for."""
+class ContextCategory(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What some of the context is used for; older clients send neither `id` nor `kind`."""
 
+    id: str | None = None
     name: str = ""
     tokens: int = 0
     kind: str | None = None
+    is_deferred: bool = False
 
 
 class ContextUsage(Struct, frozen=True, kw_only=True, rename="camel"):

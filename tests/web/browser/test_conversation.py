@@ -57,9 +57,26 @@ def test_a_conversation_from_start_to_end(desk: Visit, talker: Talker) -> None:
     expect(page.locator("[data-streaming] > *")).to_have_count(0)
     expect(page.locator("[data-cost]")).to_have_text("$0.01")
     expect(page.locator("[data-context] small")).to_have_text("1% of 200k")
+    expect(page.locator("[data-turn-count]")).to_have_text("1")
+    here = page.locator("li.here")
+    expect(page.locator("[data-running-list]").filter(has=here)).to_have_count(1)
     end(page)
     expect(page.locator("[data-ended]")).to_be_visible()
     expect(page.locator("[data-composer]")).to_be_hidden()
+    expect(page.locator("[data-ended-list]").filter(has=here)).to_have_count(1)
+    expect(page.get_by_role("heading", name="Ended")).to_be_visible()
+
+
+def test_the_context_is_divided_by_what_fills_it(desk: Visit, talker: Talker) -> None:
+    """Neither free space nor deferred tools are in the bar or in the list below it."""
+    page = start(desk, talker.project)
+    parts = page.locator("[data-context-parts] dl > div")
+    expect(parts).to_have_text(["System prompt400", "Messages800"])
+    for place in ("[data-context]", "[data-context-parts]"):
+        bar = page.locator(f"{place} svg g rect")
+        widths = [bar.nth(each).get_attribute("width") for each in range(bar.count())]
+        assert widths == ["0.20", "0.40"]
+    end(page)
 
 
 def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:

@@ -175,6 +175,7 @@ class ConversationPage {
       if (this.finished.length > 0) this.schedule();
       this.showEnd();
     }
+    this.details.showTurnCount(this.turns.total);
     if (this.detailsRevision !== this.turns.detailsRevision) this.refreshDetails();
   }
 

@@ -6,8 +6,15 @@ import { fetchFragment, fetchJson } from "./fragments.js";
 import { describeDuration } from "./times.js";
 import { showText, translate } from "./words.js";
 
+/**
+ * @typedef {{ id: string | null, name: string, tokens: number, kind: string | null,
+ *   isDeferred: boolean }} Category
+ * @typedef {{ totalTokens: number, maxTokens: number, categories: Category[] }} ContextUsage
+ */
+
 const MINUTE = 60;
 const STEP = 5000;
+const UNUSED = ["free_space", "autocompact_buffer"];
 
 export class Details {
   /** @param {HTMLElement} article */
@@ -51,41 +58,83 @@ export class Details {
     }
   }
 
+  /** @param {number | null} count */
+  showTurnCount(count) {
+    if (count !== null) getElement(this.article, "[data-turn-count]", HTMLElement).textContent = String(count);
+  }
+
   async measureContext() {
-    const used = await fetchJson(`${this.address}/context`).catch(() => null);
-    if (!used?.maxTokens) return;
-    const share = Math.min(100, (100 * used.totalTokens) / used.maxTokens);
+    /** @type {ContextUsage | null} */
+    const usage = await fetchJson(`${this.address}/context`).catch(() => null);
+    if (!usage?.maxTokens) return;
+    const share = Math.min(100, (100 * usage.totalTokens) / usage.maxTokens);
+    const words = translate("contextOf", { share: share.toFixed(0), total: shorten(usage.maxTokens) });
+    const parts = usage.categories.filter(isUsed);
     const meter = getElement(this.article, "[data-context]", HTMLElement);
-    const words = translate("contextOf")
-      .replace("{share}", share.toFixed(0))
-      .replace("{total}", shorten(used.maxTokens));
     meter.hidden = false;
-    getElement(meter, ".used", SVGRectElement).setAttribute("width", share.toFixed(1));
-    getElement(meter, "svg", SVGElement).setAttribute("aria-label", words);
     getElement(meter, "small", HTMLElement).textContent = words;
-    this.showParts(used);
+    for (const bar of listElements(this.article, "[data-context-bar]")) {
+      const drawing = getElement(bar, "svg", SVGElement);
+      drawing.setAttribute("aria-label", words);
+      getElement(drawing, "g", SVGGElement).replaceChildren(...drawParts(parts, share));
+    }
+    this.showParts(parts, `${shorten(usage.totalTokens)} / ${shorten(usage.maxTokens)}`);
   }
 
   /**
-   * @param {{ totalTokens: number, maxTokens: number, categories: { name: string,
-   *   tokens: number }[] }} used
+   * @param {Category[]} parts
+   * @param {string} total
    */
-  showParts(used) {
+  showParts(parts, total) {
     const place = getElement(this.article, "[data-context-parts]", HTMLElement);
-    const rows = used.categories.filter((each) => each.tokens > 0).map((each) => {
+    const rows = parts.map((each) => {
       const row = document.createElement("div");
       const name = document.createElement("dt");
       name.textContent = showText(each.name);
+      name.dataset.category = nameCategory(each);
       const tokens = document.createElement("dd");
       tokens.textContent = shorten(each.tokens);
       row.append(name, tokens);
       return row;
     });
     getElement(place, "dl", HTMLElement).replaceChildren(...rows);
-    const total = `${shorten(used.totalTokens)} / ${shorten(used.maxTokens)}`;
     getElement(place, "[data-context-total]", HTMLElement).textContent = total;
     place.hidden = rows.length === 0;
   }
+}
+
+/**
+ * Whether a category takes up context now. Older clients do not say so.
+ * @param {Category} category
+ */
+function isUsed(category) {
+  const isApart = category.isDeferred || UNUSED.includes(nameCategory(category));
+  return category.tokens > 0 && (category.kind ? category.kind === "used" : !isApart);
+}
+
+/** @param {Category} category */
+function nameCategory(category) {
+  return category.id ?? category.name.toLowerCase().replaceAll(/\W+/g, "_");
+}
+
+/**
+ * Divides the used share of a bar, which is 100 wide, among the categories.
+ * @param {Category[]} parts
+ * @param {number} share
+ */
+function drawParts(parts, share) {
+  const sum = parts.reduce((tokens, each) => tokens + each.tokens, 0);
+  let start = 0;
+  return parts.map((each) => {
+    const width = (share * each.tokens) / sum;
+    const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    bar.setAttribute("x", start.toFixed(2));
+    bar.setAttribute("width", width.toFixed(2));
+    bar.setAttribute("height", "6");
+    bar.dataset.category = nameCategory(each);
+    start += width;
+    return bar;
+  });
 }
 
 /** @param {number} count */

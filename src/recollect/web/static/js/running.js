@@ -24,15 +24,29 @@ function show(rows) {
     place.textContent = String(count);
     place.hidden = count === 0;
   }
-  for (const list of listElements(document, "[data-running-list]")) {
-    list.replaceChildren(...rows.map((row) => drawRow(row, list.dataset.here ?? "")));
+  const running = rows.filter((row) => row.status !== "ended");
+  const ended = rows.filter((row) => row.status === "ended");
+  for (const list of listElements(document, "[data-running-list]")) fill(list, running);
+  for (const list of listElements(document, "[data-ended-list]")) {
+    fill(list, ended);
+    if (list.previousElementSibling instanceof HTMLElement) {
+      list.previousElementSibling.hidden = ended.length === 0;
+    }
   }
   for (const place of listElements(document, "[data-running-count]")) {
-    place.textContent = String(rows.filter((row) => row.status !== "ended").length);
+    place.textContent = String(running.length);
   }
   const page = document.querySelector("[data-running-page]");
   if (page && !isFirst && isDifferent(page, rows)) location.reload();
   isFirst = false;
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {Row[]} rows
+ */
+function fill(list, rows) {
+  list.replaceChildren(...rows.map((row) => drawRow(row, list.dataset.here ?? "")));
 }
 
 /**
