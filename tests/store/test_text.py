@@ -256,6 +256,23 @@ def test_a_kept_connection_sees_every_change(tmp_path: Path) -> None:
     kept.close()
 
 
+def test_a_kept_connection_compares_texts_with_those_of_today(tmp_path: Path) -> None:
+    """The density of a text depends on the length of others, also of those added since."""
+    kept = KeptTexts()
+
+    def measure(kept: KeptTexts | None) -> list[float | None]:
+        with open_text_queries(tmp_path, "1", kept) as queries:
+            assert queries is not None
+            found = queries.describe(queries.find_handles("alpha"), "alpha")
+            return [text.density for text in found.values()]
+
+    write(tmp_path, make_row("alpha"))
+    before = measure(kept)
+    write(tmp_path, make_row("beta " * 99, position=100), start=100, position=200)
+    assert measure(kept) == measure(None) != before
+    kept.close()
+
+
 def test_two_searches_at_once_have_a_connection_each(tmp_path: Path) -> None:
     """Only one of them is kept."""
     kept = KeptTexts()

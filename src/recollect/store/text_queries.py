@@ -278,8 +278,7 @@ class _Tables:
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         self.titled: dict[int, int | None] = {}
-        self._average_length = 0.0
-        connection.register_fts5_function("density", self._measure_density)
+        connection.register_fts5_function("density", _measure_density)
 
     @cached_property
     def files(self) -> dict[int, IndexedFile]:
@@ -362,18 +361,21 @@ class _Tables:
             self.connection.set_progress_handler(None)
         return False
 
-    def _measure_density(self, api: apsw.FTS5ExtensionApi, *_: Any) -> float:
-        """How often the words occur for the length of the text, as in BM25.
 
-        Without the rarity of each word, which would mean to count all texts that hold it. A word
-        counts up to three times, so that one that is everywhere does not outweigh the others.
-        """
-        if not self._average_length:
-            self._average_length = max(api.column_total_size(0) / max(api.row_count, 1), 1.0)
-        phrases = range(min(api.phrase_count, _MAX_COUNTED))
-        counts = (len(api.phrase_column_offsets(phrase, 0)) for phrase in phrases)
-        count = sum(min(each, _MAX_REPEATED) for each in counts)
-        return count / (count + 0.3 + 0.9 * api.column_size(0) / self._average_length)
+def _measure_density(api: apsw.FTS5ExtensionApi, *_: Any) -> float:
+    """How often the words occur for the length of the text, as in BM25.
+
+    Without the rarity of each word, which would mean to count all texts that hold it. A word
+    counts up to three times, so that one that is everywhere does not outweigh the others.
+    """
+    # Kept for one query only: a statement is used again after the index has grown.
+    average: float | None = api.aux_data
+    if average is None:
+        api.aux_data = average = max(api.column_total_size(0) / max(api.row_count, 1), 1.0)
+    phrases = range(min(api.phrase_count, _MAX_COUNTED))
+    counts = (len(api.phrase_column_offsets(phrase, 0)) for phrase in phrases)
+    count = sum(min(each, _MAX_REPEATED) for each in counts)
+    return count / (count + 0.3 + 0.9 * api.column_size(0) / average)
 
 
 class KeptTexts:
