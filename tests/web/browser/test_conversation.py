@@ -225,8 +225,8 @@ def test_a_queued_message_is_edited(desk: Visit, talker: Talker) -> None:
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word")
     box = page.get_by_role("combobox", name="Message")
+    # At once: Tab completes also what no list is shown for yet.
     box.press_sequentially("see @harb")
-    expect(page.get_by_role("option", name="harbour.py")).to_be_visible()
     box.press("Tab")
     expect(box).to_have_value("see @harbour.py ")
     box.evaluate(GIVE_IMAGE, ["paste", base64.b64encode(PIXEL).decode()])

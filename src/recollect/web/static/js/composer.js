@@ -12,6 +12,8 @@ import { showText, translate } from "./words.js";
 
 const PAUSE = 80;
 const MAX_COMPLETIONS = 8;
+const COMMAND = /^\/([\w:-]*)$/;
+const PATH = /(?:^|\s)@([^\s@]*)$/;
 
 export class Composer {
   /** @param {HTMLElement} article */
@@ -86,6 +88,9 @@ export class Composer {
     } else if (isOpen && (event.key === "Tab" || (event.key === "Enter" && !isTyped)) && !event.shiftKey) {
       event.preventDefault();
       this.completions[this.selected]?.take();
+    } else if (event.key === "Tab" && !event.shiftKey && this.isStale) {
+      event.preventDefault();
+      this.takeFirst();
     } else if (isOpen && event.key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
@@ -165,11 +170,24 @@ export class Composer {
     return this.field.value.slice(0, this.field.selectionStart);
   }
 
+  /** Whether something could be completed that completions were not yet looked up for. */
+  get isStale() {
+    return this.completed !== this.before && (COMMAND.test(this.before) || PATH.test(this.before));
+  }
+
+  /** Completes what is being typed, without waiting for a pause. */
+  async takeFirst() {
+    clearTimeout(this.timer);
+    const { before } = this;
+    await this.complete();
+    if (this.before === before) this.completions[0]?.take();
+  }
+
   async complete() {
     const { before } = this;
-    const command = /^\/([\w:-]*)$/.exec(before);
+    const command = COMMAND.exec(before);
     if (command) return this.show(this.completeCommand(command[1]));
-    const path = /(?:^|\s)@([^\s@]*)$/.exec(before);
+    const path = PATH.exec(before);
     if (!path) return this.show([]);
     const found = await this.chips.findPaths(path[1]).catch(() => []);
     if (this.before === before) this.show(found.slice(0, MAX_COMPLETIONS).map((each) => this.completePath(each, path[1])));
