@@ -28,8 +28,8 @@ main()
 """
 # Small histories are read without helpers, and these have to have some.
 WITH_HELPERS = """
-from recollect.sync import text_indexer
-text_indexer.POOL_BYTES = 0
+from recollect.sync import text_plan
+text_plan.POOL_BYTES = 0
 """
 COMMANDS = {
     "search": ["search", "x"],

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from recollect.documents.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.errors import NothingFound
-from recollect.health.survey import Inventory, SurveyedFile, display_path, survey, take_inventory
+from recollect.health.survey import Inventory, SurveyedFile, survey, take_inventory
 from recollect.health.tally import MAX_DAMAGED, MAX_NAMES, count
 from recollect.reader.line_blocks import MAX_LINE
+from recollect.render.terminal import display_path
 
 PROMPT = (
     '{"type":"user","uuid":"1","timestamp":"2026-03-01T10:00:00.000Z","version":"2.1.325",'

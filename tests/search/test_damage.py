@@ -10,7 +10,8 @@ from recollect.search.engine import ANALYZER
 from recollect.store.data_directory import find_text_path
 from recollect.store.schema import DamagedIndex
 from recollect.store.text_database import delete_texts
-from recollect.sync.text_indexer import find_text_status, index_texts
+from recollect.sync.text_indexer import index_texts
+from recollect.sync.text_plan import find_text_status
 from recollect.workspace.workspace import Workspace
 from tests.library.claude_root import FIRST, prompt
 from tests.search.made_index import MadeIndex, make_index

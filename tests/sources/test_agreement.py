@@ -26,7 +26,8 @@ from recollect.sync.cached_values import load_figures
 from recollect.sync.figure_reading import read_figures
 from recollect.sync.session_lists import list_current, list_unsaved
 from recollect.sync.text_indexer import index_texts
-from recollect.sync.text_reading import FileRange, Stage, read_range
+from recollect.sync.text_plan import FileRange, Stage
+from recollect.sync.text_reading import read_range
 from recollect.sync.usage_counting import Job, extract
 from tests.live.schedules import Reader
 from tests.sync.lines import Line, user_line

@@ -28,9 +28,9 @@ INDEX_TEXTS = """
 import sys
 from pathlib import Path
 from recollect.search.engine import ANALYZER
-from recollect.sync import text_indexer
+from recollect.sync import text_indexer, text_plan
 from recollect.sync.index_access import find_transcripts
-text_indexer.POOL_BYTES = 0
+text_plan.POOL_BYTES = 0
 text_indexer.index_texts(Path(sys.argv[2]), ANALYZER, find_transcripts([Path(sys.argv[1])]))
 """
 SYNC = """

@@ -14,11 +14,12 @@ from recollect.search.engine import ANALYZER
 from recollect.sources.growth import FileState
 from recollect.sources.source import SourceFile, mounted
 from recollect.store.text_rows import TextState
-from recollect.sync import text_indexer
+from recollect.sync import text_plan
 from recollect.sync.cached_values import find_figures, load_calls
 from recollect.sync.figure_reading import FIGURES, read_figures
-from recollect.sync.text_indexer import TextProgress, index_texts, plan_texts
-from recollect.sync.text_reading import BOTH, FileRange, Stage, read_range
+from recollect.sync.text_indexer import TextProgress, index_texts
+from recollect.sync.text_plan import BOTH, FileRange, Stage, plan_texts
+from recollect.sync.text_reading import read_range
 from tests.library.claude_root import FIRST, call, encode, prompt, reply, result
 from tests.search.made_index import MadeIndex, make_index
 from tests.sources.memory import MemorySource
@@ -144,7 +145,7 @@ def test_much_to_read_is_read_stage_by_stage(
     made.write(prompt("b"), session="44444444-0000-4000-8000-000000000000")
     plan = plan_texts(made.data, ANALYZER.version, made.transcripts())
     assert [each.stages for each in plan.ranges] == [BOTH, BOTH]
-    monkeypatch.setattr(text_indexer, "POOL_BYTES", 1)
+    monkeypatch.setattr(text_plan, "POOL_BYTES", 1)
     plan = plan_texts(made.data, ANALYZER.version, made.transcripts())
     assert [each.stages for each in plan.ranges] == 2 * [(Stage.CONVERSATION,)] + 2 * [
         (Stage.TOOLS,)

@@ -13,8 +13,9 @@ from recollect.reader.transcript_reader import read_transcript
 from recollect.search.engine import ANALYZER, search
 from recollect.session.searchable_texts import SearchableText, list_searchable_texts
 from recollect.sync import text_indexer as texts
-from recollect.sync import text_reading
+from recollect.sync import text_plan, text_reading
 from recollect.sync.text_indexer import index_texts
+from recollect.sync.text_plan import plan_texts
 from tests.library.claude_root import SECOND, Line, call, encode, prompt, reply, result, title
 from tests.samples import every_transcript
 from tests.search.made_index import MadeIndex, make_index
@@ -203,9 +204,9 @@ def test_terms_that_were_not_gathered_are_gathered_by_the_next_run(
         interrupted.setattr(texts, "gather_terms", interrupt)
         with pytest.raises(KeyboardInterrupt):
             made.index()
-    plans = [texts.plan_texts(made.data, ANALYZER.version, made.transcripts())]
+    plans = [plan_texts(made.data, ANALYZER.version, made.transcripts())]
     made.index()
-    plans.append(texts.plan_texts(made.data, ANALYZER.version, made.transcripts()))
+    plans.append(plan_texts(made.data, ANALYZER.version, made.transcripts()))
     assert [(plan.ranges, plan.is_empty) for plan in plans] == [((), False), ((), True)]
     assert made.find("ydant") == ["u1"]
 
@@ -215,7 +216,7 @@ def test_long_files_are_read_in_stretches_on_all_cores(
 ) -> None:
     """Stretches, groups and several batches give what one reading gives."""
     monkeypatch.setattr(text_reading, "RANGE_BYTES", 1000)
-    monkeypatch.setattr(texts, "POOL_BYTES", 0)
+    monkeypatch.setattr(text_plan, "POOL_BYTES", 0)
     monkeypatch.setattr(texts, "WRITE_BYTES", 200)
     made = MadeIndex(tmp_path / "made")
     lines = [

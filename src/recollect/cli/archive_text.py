@@ -28,7 +28,7 @@ from recollect.documents import archive_reports
 from recollect.health import retention
 from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.quantities import format_age, format_bytes, format_count
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import display_path, safe_text
 from recollect.store import data_directory
 
 
@@ -202,8 +202,6 @@ def iter_removal(document: archive_reports.ArchiveRemoval, columns: int) -> Iter
 
 def show_path(path: Path) -> str:
     """Return a path for the terminal, with the home directory shortened."""
-    from recollect.health.survey import display_path  # all of health; `sync` names no path
-
     return safe_text(display_path(path), single_line=True)
 
 

@@ -23,7 +23,7 @@ from msgspec import Struct
 from recollect.documents import health_report
 from recollect.errors import IndexFailure, UnreadableInput
 from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
-from recollect.health.survey import Naming, display_path, make_naming
+from recollect.health.survey import Naming, make_naming
 from recollect.library.listings import SessionContext, read_listing
 from recollect.locations import (
     Refused,
@@ -33,6 +33,7 @@ from recollect.locations import (
     discover_root,
 )
 from recollect.reader.transcript_reader import read_transcript
+from recollect.render.terminal import display_path
 from recollect.session.times import parse_time
 from recollect.sources import safe_files
 from recollect.store import IndexStatus, find_index_status, find_schema_version

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, cast
+from typing import cast
 
 from msgspec import Raw, Struct
 
@@ -26,7 +26,7 @@ from recollect.locations import (
     discover,
     encode_project_path,
 )
-from recollect.locations.claude_directories import find_home
+from recollect.locations.claude_directories import HOME_SYMBOL, find_home, shorten_home
 from recollect.locations.sidecars import SidecarKind, list_session_sidecars
 from recollect.reader.line_blocks import MAX_LINE, iter_pieces
 from recollect.reader.transcript_reader import TranscriptDecoder
@@ -36,8 +36,6 @@ from recollect.redact import mask_path
 from recollect.render.terminal import safe_text
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
-
-HOME_SYMBOL: Final = "~"
 
 
 class SurveyedFile(Struct, frozen=True):
@@ -69,7 +67,7 @@ class Naming(Struct, frozen=True):
         elif path.is_relative_to(self.base):
             relative = Path(self.prefix, path.relative_to(self.base))
         else:
-            relative = Path(_shorten_home(path, self.home))
+            relative = Path(shorten_home(path, self.home))
         parts = (_hide_home(part, self.home) for part in relative.parts)
         return safe_text(mask_path("/".join(parts).replace("//", "/")), single_line=True)
 
@@ -91,21 +89,10 @@ def take_inventory(paths: Sequence[Path], environment: Mapping[str, str] = os.en
     return Inventory(tuple(sources.values()), tuple(refused))
 
 
-def display_path(path: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """Return a path for display, with `~` for the home directory."""
-    return safe_text(mask_path(_shorten_home(path, find_home(environment))), single_line=True)
-
-
-def _shorten_home(path: Path, home: Path | None) -> str:
-    if home is None or not path.is_relative_to(home):
-        return str(path)
-    return str(Path(HOME_SYMBOL, path.relative_to(home)))
-
-
 def make_naming(path: Path, home: Path | None, *, is_one_of_many: bool) -> Naming:
     """Return the naming of files below `path`."""
     base = path.absolute()
-    return Naming(base, _shorten_home(base, home) if is_one_of_many else "", home)
+    return Naming(base, shorten_home(base, home) if is_one_of_many else "", home)
 
 
 def _hide_home(part: str, home: Path | None) -> str:

@@ -154,6 +154,7 @@ def _fits_file_system(name: str) -> bool:
 
 
 CONFIG_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
+HOME_SYMBOL: Final = "~"
 
 
 def resolve_roots(
@@ -186,6 +187,13 @@ def find_home(environment: Mapping[str, str]) -> Path | None:
         return Path.home()
     except RuntimeError:
         return None
+
+
+def shorten_home(path: Path, home: Path | None) -> str:
+    """Return a path with `~` for the home directory."""
+    if home is None or not path.is_relative_to(home):
+        return str(path)
+    return str(Path(HOME_SYMBOL, path.relative_to(home)))
 
 
 def _configured_places(value: str) -> tuple[Path, ...]:

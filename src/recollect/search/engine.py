@@ -23,7 +23,7 @@ from recollect.locations import Transcript
 from recollect.locations.place_names import LINE_PREFIX, LISTS, name_place
 from recollect.records.envelope import Record
 from recollect.records.state import Summary
-from recollect.search import hit_grouping, query_tree
+from recollect.search import ANALYZER_VERSION, hit_grouping, query_tree
 from recollect.search.matching import Found, Matcher
 from recollect.search.query_parser import correct_query, parse_query
 from recollect.search.query_plan import TextReader, to_match, to_near_match
@@ -39,8 +39,8 @@ from recollect.store.secret_rows import hash_secret
 from recollect.store.text_conditions import ALWAYS, Condition, in_files
 from recollect.sync import NO_FRESH_TEXTS, Analyzer, find_counted, read_fresh, select_indexed
 
-ANALYZER: Final = Analyzer("4", TOKENIZER, prepare_for_index)
-"""How texts are turned into terms; the version must change whenever the terms would."""
+ANALYZER: Final = Analyzer(ANALYZER_VERSION, TOKENIZER, prepare_for_index)
+"""How texts are turned into terms."""
 
 _RANKED: Final = 60
 """Sessions whose texts are compared by their words; the others follow in their rough order."""

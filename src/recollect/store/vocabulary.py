@@ -8,7 +8,6 @@ after a little. A term that no text holds any more does no harm: searching for i
 import os
 import re
 from collections.abc import Container, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache, cached_property, partial
 from typing import Any, Final, NamedTuple
@@ -69,6 +68,8 @@ def is_gathering_due(connection: apsw.Connection) -> bool:
 
 def gather_terms(connection: apsw.Connection) -> None:
     """Copy the list of terms as it was at the beginning of this transaction."""
+    from concurrent.futures import ThreadPoolExecutor  # loads logging; only indexing gets here
+
     read = partial(_read_piece, connection.filename)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         pieces = list(pool.map(read, _CUTS, _CUTS[1:]))

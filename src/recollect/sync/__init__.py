@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         Analyzer,
         TextProgress,
         TextWatch,
-        find_text_status,
         index_texts,
         read_fresh,
     )
+    from recollect.sync.text_plan import find_text_status
     from recollect.sync.text_reading import TextPassConsumer
     from recollect.sync.usage_counting import Traits, group_copies
 
@@ -60,8 +60,8 @@ _MODULES = {
         "list_unsaved locate_indexed"
     ),
     "sync_engine": "OnProgress SyncProgress count_apart sync sync_and_keep sync_in_memory",
-    "text_indexer": "Analyzer NO_FRESH_TEXTS TextProgress TextWatch find_text_status index_texts "
-    "read_fresh",
+    "text_indexer": "Analyzer NO_FRESH_TEXTS TextProgress TextWatch index_texts read_fresh",
+    "text_plan": "find_text_status",
     "text_reading": "TextPassConsumer",
     "usage_counting": "Traits group_copies",
 }

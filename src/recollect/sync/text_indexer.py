@@ -3,44 +3,40 @@
 The position in a file moves in the transaction that holds its texts, and the lock is released
 between two batches, so a kill loses one batch at most and others can write meanwhile. In a first
 index of a large history the conversation of all files comes first, the newest file first, then the
-tool calls. Also says how far the index is behind the files, and reads the texts of the last minute
-for a search that does not wait for it.
+tool calls. Also reads the texts of the last minute for a search that does not wait for the index.
+`text_plan` says what there is to read.
 """
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.command_reports import TextStatus
-from recollect.locations import Transcript, TranscriptKind
-from recollect.sources.growth import UNFINISHED, FileState
-from recollect.sources.source import is_present, list_mounts
+from recollect.locations import Transcript
+from recollect.sources.growth import UNFINISHED
+from recollect.sources.source import list_mounts
 from recollect.store import text_rows
-from recollect.store.data_directory import TEXT_DIRECTORY
 from recollect.store.database import Connection
 from recollect.store.schema import DamagedIndex, ReplacedIndex
 from recollect.store.secret_rows import load_hasher
-from recollect.store.text_database import read_identity, read_texts, update_texts
+from recollect.store.text_database import update_texts
 from recollect.store.vocabulary import gather_terms, is_gathering_due
-from recollect.sync import text_reading
+from recollect.sync import text_plan, text_reading
 from recollect.sync.list_files import with_lists
+from recollect.sync.text_plan import FileRange, Stage, TextPlan, find_ranges, plan_texts
 from recollect.worker_processes import count_cores, is_forking, uninterrupted
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-POOL_BYTES: Final = 16 << 20
-"""Below this, starting other processes costs more than they save."""
-
 WRITE_BYTES: Final = 24 << 20
 """Text that is written in one transaction: what a kill can cost at most."""
 
-_GROUP_BYTES: Final = {text_reading.Stage.CONVERSATION: 16 << 20, text_reading.Stage.TOOLS: 4 << 20}
+_GROUP_BYTES: Final = {Stage.CONVERSATION: 16 << 20, Stage.TOOLS: 4 << 20}
 """Bytes per task of a worker: about as much text in both stages, most of which is in tools."""
 
 _AHEAD: Final = 24
@@ -48,8 +44,6 @@ _AHEAD: Final = 24
 
 STRICT_BYTES: Final = 2 << 20
 """Bytes per task, and text per transaction, if someone is waiting: they cannot be interrupted."""
-
-_NOTHING: Final = text_rows.TextState()
 
 
 class Analyzer(Struct, frozen=True):
@@ -70,115 +64,6 @@ class TextProgress(Struct, frozen=True):
 T = TypeVar("T")
 TextWatch = Callable[[TextProgress], None]
 Batches = Iterator[list[text_rows.TextBatch]]
-
-
-class TextPlan(Struct, frozen=True):
-    """What to read, in this order, and which files were deleted."""
-
-    ranges: tuple[text_reading.FileRange, ...]
-    gone: tuple[str, ...]
-    is_gathering_due: bool
-    """Whether the list of terms has to be copied again, since everything was read once."""
-    identity: str | None
-    """Identity of the index that this was planned for; None if there is none yet."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the index is up to date."""
-        return not (self.ranges or self.gone or self.is_gathering_due)
-
-
-class _Known(Struct, frozen=True):
-    """What the full-text index knows of files."""
-
-    states: text_rows.States = {}
-    files: Mapping[str, int] = {}
-    is_gathering_due: bool = False
-    identity: str | None = None
-
-
-def plan_texts(
-    directory: Path, version: str, transcripts: Sequence[Transcript], *, is_look: bool = False
-) -> TextPlan:
-    """Return what has to be done to update the full-text index from the transcripts.
-
-    A damaged index is deleted and `DamagedIndex` is raised; with `is_look` it counts as none.
-    """
-    known = _look(directory, version) if is_look else _load(directory, version)
-    newest = sorted(transcripts, key=lambda transcript: -transcript.mtime_ns)
-    present = {transcript.file for transcript in transcripts}
-    return TextPlan(
-        tuple(list_ranges(newest, known.states)),
-        tuple(path for path in known.files if path not in present and not is_present(path)),
-        known.is_gathering_due,
-        known.identity,
-    )
-
-
-def find_ranges(
-    directory: Path, version: str, transcripts: Sequence[Transcript]
-) -> list[text_reading.FileRange]:
-    """Return what there is to read of these transcripts."""
-    return list_ranges(transcripts, _load(directory, version).states)
-
-
-def _load(directory: Path, version: str, *, deletes_damaged: bool = True) -> _Known:
-    with read_texts(directory, version, deletes_damaged=deletes_damaged) as connection:
-        if connection is None:
-            return _Known()
-        states, files = (
-            text_rows.load_text_states(connection),
-            text_rows.load_text_files(connection),
-        )
-        return _Known(states, files, is_gathering_due(connection), read_identity(connection))
-
-
-def _look(directory: Path, version: str) -> _Known:
-    try:
-        return _load(directory, version, deletes_damaged=False)
-    except DamagedIndex:
-        return _Known()
-
-
-def list_ranges(
-    transcripts: Sequence[Transcript], states: text_rows.States
-) -> list[text_reading.FileRange]:
-    """Return what to read: both stages of a file at once, or all of one stage before the other.
-
-    The latter only if there is much to read: it takes longer, but the conversation comes first.
-    """
-    found = [
-        _make_range(each, (stage,), (known,))
-        for stage in text_reading.Stage
-        for each in transcripts
-        if not (known := states.get((each.file, stage), _NOTHING)).file.is_current(each.stamp)
-    ]
-    sizes = {each.file: each.size for each in transcripts}
-    if sum(sizes[each.path] - each.known[0].file.position for each in found) >= POOL_BYTES:
-        return found
-    return _join_stages(found)
-
-
-def _join_stages(ranges: Iterable[text_reading.FileRange]) -> list[text_reading.FileRange]:
-    """Read both stages of a file at once where they have read equally far."""
-    joined: dict[tuple[str, FileState], text_reading.FileRange] = {}
-    for each in ranges:
-        key = (each.path, each.known[0].file)
-        if (other := joined.get(key)) is not None:
-            both = (*other.known, *each.known)
-            joined[key] = replace(other, stages=(*other.stages, *each.stages), known=both)
-        else:
-            joined[key] = each
-    return list(joined.values())
-
-
-def _make_range(
-    transcript: Transcript,
-    stages: tuple[text_reading.Stage, ...],
-    known: tuple[text_rows.TextState, ...],
-) -> text_reading.FileRange:
-    is_subagent = transcript.kind is not TranscriptKind.SESSION
-    return text_reading.FileRange(transcript.file, is_subagent, stages, known)
 
 
 def index_texts(
@@ -260,9 +145,7 @@ class _Indexing:
         if paths:
             self._update(lambda connection: text_rows.TextWriter(connection).forget(paths))
 
-    def run(
-        self, ranges: Sequence[text_reading.FileRange], limit: _Limit, watch: TextWatch | None
-    ) -> bool:
+    def run(self, ranges: Sequence[FileRange], limit: _Limit, watch: TextWatch | None) -> bool:
         """Read and write; return whether all of it was done."""
         waiting = deque(ranges)
         total = sum(map(self._length_of, ranges))
@@ -270,7 +153,7 @@ class _Indexing:
         batches: list[text_rows.TextBatch] = []
         done = size = 0
         for found in self._read(waiting, limit):
-            is_stage_over = total >= POOL_BYTES and _begins_stage(batches, found)
+            is_stage_over = total >= text_plan.POOL_BYTES and _begins_stage(batches, found)
             if size >= (STRICT_BYTES if limit.is_strict else WRITE_BYTES) or is_stage_over:
                 self._write(batches)
                 batches, size = [], 0
@@ -307,10 +190,10 @@ class _Indexing:
         )
         return result
 
-    def _read(self, waiting: deque[text_reading.FileRange], limit: _Limit) -> Batches:
+    def _read(self, waiting: deque[FileRange], limit: _Limit) -> Batches:
         """Read all ranges, and what follows on them, until the deadline."""
         total = sum(map(self._length_of, waiting))
-        read = self._read_here if total < POOL_BYTES else self._read_on_all_cores
+        read = self._read_here if total < text_plan.POOL_BYTES else self._read_on_all_cores
         for ranges, results in read(waiting, limit):
             for each, result in zip(ranges, results, strict=True):
                 known = tuple(batch.state for batch in result.batches)
@@ -321,8 +204,8 @@ class _Indexing:
             yield [batch for result in results for batch in result.batches]
 
     def _read_here(
-        self, waiting: deque[text_reading.FileRange], limit: _Limit
-    ) -> Iterator[tuple[list[text_reading.FileRange], list[text_reading.RangeResult]]]:
+        self, waiting: deque[FileRange], limit: _Limit
+    ) -> Iterator[tuple[list[FileRange], list[text_reading.RangeResult]]]:
         prepare, consumers = self._analyzer.prepare, self._consumers
         while waiting and not limit.is_over:
             group = [waiting.popleft()]
@@ -335,8 +218,8 @@ class _Indexing:
             )
 
     def _read_on_all_cores(
-        self, waiting: deque[text_reading.FileRange], limit: _Limit
-    ) -> Iterator[tuple[list[text_reading.FileRange], list[text_reading.RangeResult]]]:
+        self, waiting: deque[FileRange], limit: _Limit
+    ) -> Iterator[tuple[list[FileRange], list[text_reading.RangeResult]]]:
         # Takes longer to load than most searches take.
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
@@ -346,7 +229,7 @@ class _Indexing:
 
         prepare, consumers = self._analyzer.prepare, self._consumers
         context = multiprocessing.get_context("fork" if is_forking() else "spawn")
-        running: deque[tuple[Future[bytes], list[text_reading.FileRange]]] = deque()
+        running: deque[tuple[Future[bytes], list[FileRange]]] = deque()
         # Compiled once and inherited, where processes are forked.
         load_rules()
         pool = ProcessPoolExecutor(
@@ -368,9 +251,7 @@ class _Indexing:
             # After an interrupt, wait for what is being read and not for everything submitted.
             pool.shutdown(cancel_futures=True)
 
-    def _take_group(
-        self, waiting: deque[text_reading.FileRange], *, is_small: bool
-    ) -> list[text_reading.FileRange]:
+    def _take_group(self, waiting: deque[FileRange], *, is_small: bool) -> list[FileRange]:
         """Return the next ranges of one stage that together are worth the way to a worker."""
         group = [waiting.popleft()]
         size = STRICT_BYTES if is_small else _GROUP_BYTES[group[0].stages[-1]]
@@ -382,7 +263,7 @@ class _Indexing:
             group.append(waiting.popleft())
         return group
 
-    def _count_once(self, ranges: Sequence[text_reading.FileRange]) -> int:
+    def _count_once(self, ranges: Sequence[FileRange]) -> int:
         """Return how many bytes there are to read, those of two stages counted once."""
         lengths: dict[str, int] = {}
         for each in ranges:
@@ -390,7 +271,7 @@ class _Indexing:
             lengths[each.path] = max(length, lengths.get(each.path, 0))
         return sum(lengths.values())
 
-    def _length_of(self, each: text_reading.FileRange) -> int:
+    def _length_of(self, each: FileRange) -> int:
         return len(each.stages) * (self._sizes[each.path] - each.known[0].file.position)
 
 
@@ -404,20 +285,6 @@ def _begins_stage(
 def describe(transcript: Transcript) -> text_rows.IndexedFile:
     """Return what the index says about a transcript."""
     return text_rows.IndexedFile(transcript.file, transcript.project, transcript.session_id or "")
-
-
-def find_text_status(
-    directory: Path, version: str, transcripts: Sequence[Transcript]
-) -> TextStatus:
-    """Return the status of the full-text index for this version of the analyzer."""
-    plan = plan_texts(directory, version, with_lists(transcripts), is_look=True)
-    behind = {each.path for each in plan.ranges} | set(plan.gone)
-    files = (found for found in (directory / TEXT_DIRECTORY).glob("*.db*") if found.is_file())
-    return TextStatus(
-        bytes=sum(found.stat().st_size for found in files),
-        is_current=plan.is_empty,
-        files_behind=len(behind),
-    )
 
 
 _FRESH_NS: Final = 60 * 1_000_000_000

@@ -11,7 +11,6 @@ are read at once.
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -33,6 +32,7 @@ from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 from recollect.store.text_rows import SecretRow, TextBatch, TextRow, TextState
 from recollect.sync.list_files import MAX_BYTES, is_list_file
+from recollect.sync.text_plan import BOTH, FileRange, Stage
 
 if TYPE_CHECKING:
     from recollect.sync.secret_notes import NotedLine
@@ -58,26 +58,6 @@ _OF_CALLS: Final = frozenset({TextKind.TOOL_INPUT, TextKind.TOOL_RESULT})
 
 Prepare = Callable[[str], bytes]
 """Writes a text for the tokenizer, in UTF-8; of some module, so that a worker can find it."""
-
-
-class Stage(IntEnum):
-    """Which lines are read."""
-
-    CONVERSATION = 0
-    TOOLS = 1
-
-
-BOTH: Final = tuple(Stage)
-
-
-class FileRange(Struct, frozen=True):
-    """What to read of a file: what follows `known` if the file only grew, else all of it."""
-
-    path: str
-    is_subagent: bool
-    stages: tuple[Stage, ...]
-    known: tuple[TextState, ...]
-    """How far each stage has read it; they must have read equally far."""
 
 
 class RecordSink(Protocol):

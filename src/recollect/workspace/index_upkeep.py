@@ -40,7 +40,7 @@ class IndexUpdate(Struct, frozen=True, kw_only=True):
 
 def update_index(workspace: Workspace, options: SyncOptions | None) -> IndexUpdate:
     """Update the index if `options` are given, and return its status."""
-    from recollect.search.engine import ANALYZER
+    from recollect.search import ANALYZER_VERSION
     from recollect.store import find_index_status
     from recollect.sync import find_text_status, is_current
 
@@ -49,7 +49,7 @@ def update_index(workspace: Workspace, options: SyncOptions | None) -> IndexUpda
     files_read, bytes_read = _sync(workspace, transcripts, options) if options else (0, 0)
     return IndexUpdate(
         status=find_index_status(directory),
-        texts=find_text_status(directory, ANALYZER.version, transcripts),
+        texts=find_text_status(directory, ANALYZER_VERSION, transcripts),
         is_current=is_current(directory, transcripts, prices=prices),
         files_read=files_read,
         bytes_read=bytes_read,
@@ -125,7 +125,7 @@ def _examine_archive(roots: Sequence[Path]) -> ArchiveReport:
     """Return the state of the archive in short."""
     from recollect.archive import find_archive_directory, has_archive
     from recollect.documents.health_report import ArchiveReport
-    from recollect.health.survey import display_path
+    from recollect.render.terminal import display_path
 
     directory = find_archive_directory()
     path = display_path(directory)

@@ -18,9 +18,8 @@ from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.health_report import ArchiveReport, HealthReport, IndexReport, RootReport
 from recollect.errors import UnreadableInput, UsageError
 from recollect.health.retention import SETTING, SOON
-from recollect.health.survey import display_path
 from recollect.quantities import format_bytes, format_count
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import display_path, safe_text
 from recollect.store import MIN_SQLITE_VERSION, is_sqlite_safe
 
 MAX_ROWS = 12

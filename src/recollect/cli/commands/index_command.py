@@ -11,9 +11,8 @@ from recollect.cli.options import claude_dir_option, json_option, prices_option
 from recollect.cli.terminal_output import count_table_columns, iter_table, wrap
 from recollect.documents.command_reports import IndexDocument, IndexProblem, TextStatus
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
-from recollect.health.survey import display_path
 from recollect.quantities import format_bytes, format_count
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import display_path, safe_text
 from recollect.workspace.index_upkeep import IndexUpdate, SyncOptions
 
 

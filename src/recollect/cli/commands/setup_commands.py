@@ -14,9 +14,9 @@ from recollect.cli import clock, config_file, effective_settings, json_output, t
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.command_reports import ConfigDocument, Effective, SettingOrigin
-from recollect.health.survey import display_path
 from recollect.library.listings import iter_sessions
 from recollect.locations.claude_directories import CONFIG_VARIABLE
+from recollect.render.terminal import display_path
 from recollect.store.data_directory import VARIABLE
 
 NOW = "2026-11-13T12:00:00Z"

@@ -7,9 +7,15 @@ dropped, because a reader wants to see hidden instructions. Pipes get the same: 
 a terminal, too.
 """
 
+import os
 import re
 import unicodedata
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 ESCAPE_SIGN = "␛"
 
@@ -61,6 +67,15 @@ def safe_text(text: str, *, single_line: bool = False) -> str:
     """
     safe = _find_pattern(text).sub(_show, text) if _may_be_unsafe(text) else text
     return _LINE_BREAKS.sub(_show, safe) if single_line else safe
+
+
+def display_path(path: "Path", environment: "Mapping[str, str]" = os.environ) -> str:
+    """Return a path for display, with `~` for the home directory."""
+    # Every command imports this module, and few show a path.
+    from recollect.locations.claude_directories import find_home, shorten_home
+    from recollect.redact import mask_path
+
+    return safe_text(mask_path(shorten_home(path, find_home(environment))), single_line=True)
 
 
 def _may_be_unsafe(text: str) -> bool:
@@ -130,4 +145,13 @@ def _is_mark(character: str) -> bool:
     return unicodedata.category(character) in {"Mn", "Me"} and character != _EMOJI_SELECTOR
 
 
-__all__ = ["ESCAPE_SIGN", "POINTER", "clip", "measure", "restore_text", "safe_text", "shorten"]
+__all__ = [
+    "ESCAPE_SIGN",
+    "POINTER",
+    "clip",
+    "display_path",
+    "measure",
+    "restore_text",
+    "safe_text",
+    "shorten",
+]
