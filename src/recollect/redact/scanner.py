@@ -40,7 +40,7 @@ class _Engine(NamedTuple):
     detectors: tuple[tuple[_Detect, ...], ...]
     """By number of the keyword."""
     by_keyword: Mapping[str, tuple[_Detect, ...]]
-    without_keyword: tuple[tuple[Rule, Any], ...]
+    without_keyword: tuple[Rule, ...]
 
 
 def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
@@ -95,8 +95,8 @@ def _iter_matches(engine: _Engine, encodings: int, data: bytes) -> Iterator[Matc
             if match is not None:
                 yield match
     for start, end in iter_long_words(data, _MIN_WITHOUT_KEYWORD):
-        for rule, pattern in engine.without_keyword:
-            for found in pattern.finditer(data, start, end):
+        for rule in engine.without_keyword:
+            for found in _compile(rule.pattern).finditer(data, start, end):
                 match = _accept(rule, data, *found.span())
                 if match is not None:
                     yield match
@@ -151,12 +151,20 @@ def _accept(rule: Rule, data: bytes, start: int, end: int) -> Match | None:
     return None if confidence is None else Match(rule.kind, confidence, start, end, value)
 
 
-def _make_detector(rule: Rule, compile_pattern: Callable[[bytes], Any]) -> _Detect:
-    """Return what judges a place by a rule, which is compiled when it is needed first."""
+@cache
+def _compile(pattern: str) -> Any:
+    """Compile a rule when it is first needed: RE2 takes 2.5 MB, and few titles need any rule."""
+    import re2  # type: ignore[import-untyped]
+
+    return re2.compile(pattern.encode())
+
+
+def _make_detector(rule: Rule) -> _Detect:
+    """Return what judges a place by a rule."""
 
     @cache
     def load() -> tuple[Any, int]:
-        pattern = compile_pattern(rule.pattern.encode())
+        pattern = _compile(rule.pattern)
         return pattern, 1 if pattern.groups else 0
 
     def detect_at(data: bytes, at: int) -> Match | None:
@@ -177,15 +185,14 @@ def _make_detector(rule: Rule, compile_pattern: Callable[[bytes], Any]) -> _Dete
 @cache
 def _load_engine() -> _Engine:
     """Load the rules, when they are needed first: it takes some milliseconds."""
-    import re2  # type: ignore[import-untyped]
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
     by_keyword: dict[str, list[_Detect]] = {}
-    without_keyword: list[tuple[Rule, Any]] = []
+    without_keyword: list[Rule] = []
     for rule in (*TOKEN_RULES, *CONTEXT_RULES):
         if not rule.keywords:
-            without_keyword.append((rule, re2.compile(rule.pattern.encode())))
-        detect = _make_detector(rule, re2.compile)
+            without_keyword.append(rule)
+        detect = _make_detector(rule)
         for keyword in rule.keywords:
             by_keyword.setdefault(keyword, []).append(detect)
     # On so short a piece it is faster than RE2, and its time is bounded, too.
