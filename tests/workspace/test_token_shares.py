@@ -130,6 +130,22 @@ def test_a_file_elsewhere_is_judged_by_itself(run_recollect: RunRecollect, tmp_p
     assert read_head(run_recollect, tmp_path / "claude", str(kept)) == (60, 120, 0)
 
 
+def test_a_path_through_a_linked_claude_directory(
+    run_recollect: RunRecollect, tmp_path: Path
+) -> None:
+    """The figures are those of the index, whether the path or the directory is a link."""
+    path = ClaudeRoot(tmp_path / "claude").session(SECOND, QUEUED, *OLD, *NEW)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "claude")
+    linked = link / path.relative_to(tmp_path / "claude")
+    heads = {
+        read_head(run_recollect, root, str(name))
+        for root in (link, tmp_path / "claude")
+        for name in (linked, path, SECOND)
+    }
+    assert heads == {(180, 0, 0)}
+
+
 @pytest.mark.slow
 def test_sessions_of_the_real_client(shared: Path, tmp_path: Path) -> None:
     """The shares of each session add up to its tokens in the list, for five versions."""

@@ -8,6 +8,7 @@ command should cost little more than its imports.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -128,8 +129,11 @@ class Workspace(WorkspaceResources):
         from recollect.usage.token_shares import share_tokens
 
         try:
-            files = [each.file for each in transcripts if each.root in self.roots]
-            return self.query_ledger(lambda ledger: share_tokens(ledger, files))[0] if files else {}
+            known = {name: each.file for each in transcripts if (name := self._find_name(each))}
+            found = (
+                self.query_ledger(lambda ledger: share_tokens(ledger, known))[0] if known else {}
+            )
+            return {known[name]: shares for name, shares in found.items()}
         except (NewerIndex, NothingFound):
             return {}
 
@@ -288,6 +292,15 @@ class Workspace(WorkspaceResources):
         from recollect.usage.ledger_access import add_titles
 
         return add_titles(report, ledger, self.find_transcripts(), self.data_directory)
+
+    def _find_name(self, transcript: Transcript) -> str | None:
+        """Return the path of a transcript in the index: through a link if its root is one."""
+        if transcript.root is None or transcript.root in self.roots:
+            return transcript.file if transcript.root else None
+        real = os.path.realpath(transcript.root)
+        below = transcript.path.relative_to(transcript.root)
+        linked = (str(root / below) for root in self.roots if os.path.realpath(root) == real)
+        return next(linked, None)
 
     def _check_target(self, ledger: UsageLedger, target: str, today: date) -> None:
         """Raise NothingFound if `target` must not be looked up; here anything may be."""
