@@ -10,14 +10,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from recollect.documents import health_report
-from recollect.health.drift import (
-    find_drift,
-    find_misfit_fields,
-    is_time,
-    name_message,
-    name_record,
-    safe_version,
-)
+from recollect.health import drift
 from recollect.reader.transcript_reader import CUT_SHORT
 from recollect.records import envelope
 from recollect.records.stream import message_decoding, stream_messages, system_messages
@@ -88,19 +81,19 @@ class Tally:
 
     def add_record(self, record: envelope.Record, line: bytes) -> None:
         """Count a transcript record that was decoded from `line`."""
-        name = name_record(record)
+        name = drift.name_record(record)
         self._add(name, record, line)
         if isinstance(record, envelope.Chain):
             self._add_time(record.timestamp)
             self._add_version(record.version)
         if _is_unknown(record):
             count(self._unknown_types, name)
-        for field in find_misfit_fields(line, type(record)):
+        for field in drift.find_misfit_fields(line, type(record)):
             count(self._table(self._misfits, name), _POSITION.sub("[]", field))
 
     def add_message(self, message: message_decoding.StreamMessage, line: bytes) -> None:
         """Count a stream message that was decoded from `line`."""
-        name = name_message(message)
+        name = drift.name_message(message)
         self._add(name, message, line)
         self._add_time(getattr(message, "timestamp", None))
         if isinstance(message, system_messages.Init):
@@ -141,23 +134,23 @@ class Tally:
         count(self._types, name)
         if isinstance(value, envelope.Unknown | stream_messages.UnknownMessage):
             return
-        drift = find_drift(line, type(value))
-        for kind in drift.kinds:
+        found = drift.find_drift(line, type(value))
+        for kind in found.kinds:
             count(self._unknown_types, kind)
-        for field in drift.fields:
+        for field in found.fields:
             count(self._table(self._unknown_fields, name), field)
 
     def _table(self, tables: dict[str, health_report.Counts], name: str) -> health_report.Counts:
         return tables.setdefault(_limit_name(tables, name), {})
 
     def _add_time(self, time: str | None) -> None:
-        if time is not None and is_time(time):
+        if time is not None and drift.is_time(time):
             oldest, newest = self._times or (time, time)
             self._times = min(oldest, time), max(newest, time)
 
     def _add_version(self, version: str | None) -> None:
         if version is not None:
-            count(self._versions, safe_version(version))
+            count(self._versions, drift.safe_version(version))
 
     def _add_damaged(self, span: envelope.Span, reason: str) -> None:
         if len(self._damaged) < MAX_DAMAGED:

@@ -12,15 +12,7 @@ answered with the input that it sent, and pieces of a text are masked by who put
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.reader.line_blocks import (
-    CHUNK,
-    MAX_LINE,
-    NOWHERE,
-    BlockSplitter,
-    LineBlock,
-    TooLong,
-    mask_line,
-)
+from recollect.reader import line_blocks
 from recollect.reader.transcript_reader import NO_RECORD
 from recollect.records.envelope import Blank, Damaged, Oversized, Span, Torn
 from recollect.records.stream.control import ControlCancelRequest, ControlRequest, ControlResponse
@@ -37,15 +29,15 @@ _Unmasked = ControlRequest | ControlResponse | ControlCancelRequest | StreamEven
 class StreamDecoder:
     """Decodes messages from chunks that may be split at any byte."""
 
-    def __init__(self, file: str = "", *, max_line: int = MAX_LINE) -> None:
+    def __init__(self, file: str = "", *, max_line: int = line_blocks.MAX_LINE) -> None:
         self._file = file
         self._max_line = max_line
-        self._splitter = BlockSplitter(0, max_line)
+        self._splitter = line_blocks.BlockSplitter(0, max_line)
 
     def feed(self, chunk: bytes) -> Iterator[StreamItem]:
         """Yield the messages that `chunk` completes."""
         for piece in self._splitter.feed(chunk):
-            if isinstance(piece, TooLong):
+            if isinstance(piece, line_blocks.TooLong):
                 yield Oversized(span=Span(self._file, piece.offset, piece.length))
             else:
                 yield from self._read_block(piece)
@@ -55,13 +47,13 @@ class StreamDecoder:
         rest = self._splitter.finish()
         if rest is None:
             return
-        if isinstance(rest, TooLong):
+        if isinstance(rest, line_blocks.TooLong):
             yield Oversized(span=Span(self._file, rest.offset, rest.length))
             return
         item = self._read_line(rest.data, Span(self._file, rest.offset, len(rest.data)))
         yield Torn(span=item.span) if isinstance(item, Damaged) else item
 
-    def _read_block(self, block: LineBlock) -> Iterator[StreamItem]:
+    def _read_block(self, block: line_blocks.LineBlock) -> Iterator[StreamItem]:
         start = 0
         while end := block.data.find(b"\n", start) + 1:
             span = Span(self._file, block.offset + start, end - start)
@@ -78,7 +70,7 @@ class StreamDecoder:
             return Damaged(reason=NO_RECORD, span=span)
         if isinstance(message, _Unmasked):
             return message
-        masked = mask_line(self._file, NOWHERE, line)
+        masked = line_blocks.mask_line(self._file, line_blocks.NOWHERE, line)
         return message if masked is line else decode_message(masked, span) or message
 
 
@@ -86,6 +78,6 @@ def read_stream(path: Path | str) -> Iterator[StreamItem]:
     """Yield the messages of the file at `path`, a saved `stream-json` output of a client."""
     decoder = StreamDecoder(str(path))
     with open_file(path) as file:
-        while chunk := file.read(CHUNK):
+        while chunk := file.read(line_blocks.CHUNK):
             yield from decoder.feed(chunk)
     yield from decoder.finish()

@@ -12,22 +12,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from recollect.lazy_patterns import compile_lazily
+from recollect.redact import value_checks
 from recollect.redact.findings import Confidence, Match, Rule, token
 from recollect.redact.plain_view import iter_runs, make_marks
-from recollect.redact.value_checks import (
-    check_crc,
-    check_jwt,
-    find_uuid,
-    is_dated_name,
-    is_hash,
-    is_hex,
-    is_id,
-    is_placeholder,
-    is_wordless,
-    list_random_parts,
-    looks_random,
-    measure_changes,
-)
 
 _KEY_BLOCK_REACH: Final = 200_000
 """A PGP key with many subkeys and signatures has some ten thousand characters."""
@@ -38,7 +25,7 @@ _NO_RULER: Final = r"(?:-{0,4}[^\-])*?"
 
 def _if_random(value: bytes) -> Confidence | None:
     """Keep only random values, for prefixes that are words too."""
-    return Confidence.DEFINITE if looks_random(value) else None
+    return Confidence.DEFINITE if value_checks.looks_random(value) else None
 
 
 _CLOUD: Final = (
@@ -86,7 +73,7 @@ _CODE_HOSTS: Final = (
         "github-token",
         "ghp_ gho_ ghu_ ghs_ ghr_",
         r"gh[pousr]_[A-Za-z0-9]{36}",
-        check_crc,
+        value_checks.check_crc,
     ),
     token("github-token", "github_pat_", r"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
     token(
@@ -97,7 +84,7 @@ _CODE_HOSTS: Final = (
     ),
     token("bitbucket-token", "atbb atctt3", r"(?:ATBB[A-Za-z0-9]{32,}|ATCTT3[A-Za-z0-9_\-=]{60,})"),
     token("atlassian-token", "atatt3", r"ATATT3[A-Za-z0-9_\-=]{60,}"),
-    token("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}", check_crc),
+    token("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}", value_checks.check_crc),
     token("pypi-token", "pypi-ageichlwas", r"pypi-AgEIcHlwaS[A-Za-z0-9_\-]{50,}"),
     token("docker-token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_\-]{27,}"),
     token("artifactory-key", "akcp", r"AKCp[A-Za-z0-9]{10,}", _if_random),
@@ -197,7 +184,10 @@ _MODELS: Final = (
 
 _KEYS: Final = (
     token(
-        "jwt", "eyj", r"eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}", check_jwt
+        "jwt",
+        "eyj",
+        r"eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}",
+        value_checks.check_jwt,
     ),
     # Two forms: with its end, and cut off after some lines of base64.
     Rule(
@@ -318,7 +308,7 @@ def _may_be_token(word: bytes) -> bool:
     return (
         (_count_digits(word) >= _MIN_DIGITS or not (word.islower() or word.isupper()))
         and len(word) <= _MAX_TOKEN
-        and not is_id(word)
+        and not value_checks.is_id(word)
         and b".." not in word
     )
 
@@ -335,7 +325,12 @@ def _judge(data: bytes, start: int, word: bytes) -> Match | None:
     prefix = _PREFIX.match(word)
     prefix_length = len(prefix[0]) if prefix else 0
     body = _find_random(word, prefix_length)
-    if not body or is_placeholder(word) or _FILE.search(word) or is_dated_name(word):
+    if (
+        not body
+        or value_checks.is_placeholder(word)
+        or _FILE.search(word)
+        or value_checks.is_dated_name(word)
+    ):
         return None
     is_hinted = _has_hint(data, start)
     account = _ACCOUNT.search(data, max(0, start - _ACCOUNT_REACH), start)
@@ -343,7 +338,9 @@ def _judge(data: bytes, start: int, word: bytes) -> Match | None:
     is_telling = is_hinted or _TELLING.search(word[:prefix_length]) is not None
     if len(body) < _find_minimum(body, is_prefixed, is_telling):
         return None
-    if (is_base64 and not (prefix or is_hinted)) or (is_hash(word) and not is_prefixed):
+    if (is_base64 and not (prefix or is_hinted)) or (
+        value_checks.is_hash(word) and not is_prefixed
+    ):
         return None
     if _NAMED_OTHERWISE.search(data, max(0, start - _NAME_REACH), start):
         return None
@@ -357,26 +354,28 @@ def _judge(data: bytes, start: int, word: bytes) -> Match | None:
 def _read_base64(data: bytes, start: int) -> bytes:
     """Return a word with the slashes and plus signs that base64 has; empty if it is a path."""
     found = _BASE64_WORD.match(data, start)
-    is_base64 = found is not None and measure_changes(found[0]) >= _MIN_BASE64_CHANGES
+    is_base64 = found is not None and value_checks.measure_changes(found[0]) >= _MIN_BASE64_CHANGES
     return found[0] if found is not None and is_base64 else b""
 
 
 def _find_random(word: bytes, prefix: int) -> bytes:
     """Return the random characters of a word; empty if they are too few."""
-    uuid = find_uuid(word)
+    uuid = value_checks.find_uuid(word)
     if uuid is not None:
         rest = word[: uuid.start()]
-        is_token = _TELLING.search(rest) or looks_random(rest.rstrip(b"-_."))
+        is_token = _TELLING.search(rest) or value_checks.looks_random(rest.rstrip(b"-_."))
         return word if is_token else b""
-    body = word if _GROUPS.fullmatch(word) else b"".join(list_random_parts(word[prefix:]))
-    if len(body) < max(_MIN_HINTED, _MIN_SHARE * len(word)) or not looks_random(body):
+    body = (
+        word if _GROUPS.fullmatch(word) else b"".join(value_checks.list_random_parts(word[prefix:]))
+    )
+    if len(body) < max(_MIN_HINTED, _MIN_SHARE * len(word)) or not value_checks.looks_random(body):
         return b""
-    return body if _count_digits(body) >= _MIN_DIGITS or is_wordless(body) else b""
+    return body if _count_digits(body) >= _MIN_DIGITS or value_checks.is_wordless(body) else b""
 
 
 def _find_minimum(body: bytes, is_prefixed: bool, is_hinted: bool) -> int:
     """Return how long random characters have to be, by what they are made of."""
-    if is_hex(body):
+    if value_checks.is_hex(body):
         return _MIN_HEX if is_prefixed else _MAX_TOKEN
     if is_hinted:
         return _MIN_HINTED
