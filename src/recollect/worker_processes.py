@@ -136,12 +136,16 @@ class WorkerPool:
         begin: Callable[[], None] = begin_worker,
         inherited: Sequence[int] = (),
         in_flight: int = _IN_FLIGHT,
+        workers: int | None = None,
     ) -> None:
-        """Describe the work; each worker gets `in_flight` parts in advance."""
+        """Describe the work; each worker gets `in_flight` parts in advance.
+
+        There is one worker for each core if their number is not given.
+        """
         self._work = work
         self._begin = begin
-        self._count = count
         self._in_flight = in_flight
+        self._workers = min(count_cores() if workers is None else workers, count)
         self._waiting = deque(range(count))
         self._given: dict[Connection, deque[int]] = {}
         self._processes: list[BaseProcess] = []
@@ -151,7 +155,7 @@ class WorkerPool:
     def __enter__(self) -> Self:
         """Start the workers, or as many as the system has room for."""
         with uninterrupted():
-            for _ in range(min(count_cores(), self._count)):
+            for _ in range(self._workers):
                 try:
                     self._start()
                 except OSError:

@@ -14,6 +14,7 @@ def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == [
         "recollect, one page",
+        "recollect, one page",
         "claude-code-log is left out",
         "recollect, 2 sessions",
     ]

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -132,6 +133,31 @@ def test_a_process_with_threads_draws_alone() -> None:
         alone = json.loads(draw_tokens())
     forked = json.loads(run_python("-c", DRAW_ELSEWHERE).stdout)
     assert alone[1:] == forked[1:]
+
+
+SCAN_ELSEWHERE = f"from {__name__} import scan_growing_file; print(scan_growing_file())"
+
+
+def scan_growing_file() -> str:
+    """Return what is masked of a file that grew while it was scanned, and of one beside it."""
+    with TemporaryDirectory() as folder:
+        growing, beside = Path(folder, "growing.jsonl"), Path(folder, "beside.jsonl")
+        growing.write_text(f"{TOKENS[0]}\n{TOKENS[1]}")
+        mask = Mask(DEFAULT_POLICY)
+        assert mask.records is not None
+        with mask.records.scan_meanwhile([str(growing)]):
+            growing.write_text(f"{TOKENS[0]}\n{TOKENS[1]}\n{TOKENS[2]}\n")
+            beside.write_text(f"{TOKENS[3]}\n")
+            mask.records.finish_scan([str(growing), str(beside)])
+    # In hexadecimal only what is known is found.
+    return mask.text(" ".join(each.encode().hex() for each in TOKENS[:5]))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
+def test_lines_written_during_the_scan_are_scanned() -> None:
+    """A session is opened after its scan began, so that it may have more lines."""
+    masked = run_python("-c", SCAN_ELSEWHERE).stdout.split()
+    assert [each.count("[redacted:github-token#") for each in masked] == [1, 1, 1, 1, 0]
 
 
 @pytest.mark.parametrize("length", [1, 7, 100, 1_000, 100_000])

