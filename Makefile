@@ -60,6 +60,7 @@ bench: $(DEV) $(BROWSER) ## run the benchmarks
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.relevance
 	$(BIN)/python -m benchmarks.redact
+	$(BIN)/python -m benchmarks.masking
 	$(BIN)/python -m benchmarks.web
 	$(BIN)/python -m benchmarks.conversing
 	$(BIN)/python -m benchmarks.archive

@@ -1,0 +1,19 @@
+"""The benchmark of noting and masking secrets runs, and prints its figures."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import masking
+
+
+@pytest.mark.slow
+def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """On little data, and without public transcripts; whether goals are met there says nothing."""
+    masking.main(["--bytes", "200000", "--rounds", "1", "--corpus", str(tmp_path)])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [
+        f"{corpus}, {command}"
+        for corpus in ("made up", "made up with secrets")
+        for command in ("index --text", "show", "search")
+    ]
