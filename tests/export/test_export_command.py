@@ -130,6 +130,15 @@ def test_a_directory_gets_a_file_with_a_name(run_recollect: RunRecollect, place:
     ]
 
 
+def test_a_name_that_ends_in_a_slash_is_a_directory(
+    run_recollect: RunRecollect, place: Path
+) -> None:
+    """It is created, and never a file of that name."""
+    result = run_recollect("export", "harbour", "--format", "markdown", "-o", "new/")
+    name = "2026-11-09-speed-up-the-harbour-import-94791a87.md"
+    assert (result.code, [each.name for each in (place / "new").iterdir()]) == (0, [name])
+
+
 def test_a_secret_of_one_session_is_masked_in_all(
     run_recollect: RunRecollect, place: Path, tmp_path: Path
 ) -> None:

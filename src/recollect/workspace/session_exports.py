@@ -19,7 +19,7 @@ from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.export.export_options import TABULAR, ExportOptions, Format, find_format
 from recollect.export.exporter import Exporter, name_export
 from recollect.export.material import SessionPart, Suspect, allow, list_suspects
-from recollect.export.writing import is_directory
+from recollect.export.writing import is_directory, make_directory
 from recollect.library.opening import find_subagent_files
 from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
@@ -113,9 +113,14 @@ class SessionExport:
         with self._open_only() as part:
             return self.exporter.stream(part)
 
-    def write(self, target: Path) -> None:
-        """Write a file, or a directory if there are many sessions or pages."""
+    def write(self, target: Path, *, into: bool = False) -> None:
+        """Write a file, or a directory if there are many sessions or pages.
+
+        `into` makes the target a directory, even for one file, which gets a name there.
+        """
         _refuse_claude_directory(self._workspace, target)
+        if into:
+            make_directory(target)
         options = self.exporter.options
         if not self._request.is_many:
             is_inside = is_directory(target) and not options.split and options.format not in TABULAR

@@ -4,6 +4,7 @@ and the review of what it masks.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -106,6 +107,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 UNREAD: Final = 4
 _STDOUT: Final = "-"
+_SLASHES: Final = ("/", os.sep)
+"""What the name of a directory may end with."""
 _SPLIT: Final = 50
 _FORMATS: Final = ("html", "markdown", "text", "json", "jsonl", "csv", "parquet")
 _NOT_FOR_TERMINALS: Final = frozenset({"html", "jsonl"})
@@ -270,7 +273,7 @@ def export_command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> in
         if not _has_file(options):
             return _print(export)
         target = Path(options["output"] or "")
-        export.write(target)
+        export.write(target, into=(options["output"] or "").endswith(_SLASHES))
         if options["watch"]:
             return _watch(workspace, request, export, target)
     document = export.report()
