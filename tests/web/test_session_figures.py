@@ -63,17 +63,19 @@ def _show(root: Path, session: str) -> str:
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "1,002 tokens · 1,500 copied"), ("zh", "1,002 Token · 1,500 为复制")],
+    [("en", ("Tokens", "1,002 · 1,500 copied")), ("zh", ("Token 数", "1,002 · 1,500 为复制"))],
 )
 def test_page_tells_own_tokens_from_copied_ones(
-    figures: RunningServer, language: str, words: str
+    figures: RunningServer, language: str, words: tuple[str, str]
 ) -> None:
-    """In the head of the session, by the words of `show`, and in the list."""
+    """In the head of the session, by the figures of `show`, and in the list."""
     page = figures.get(f"/s/{SECOND}", **{"Accept-Language": language}).body
-    assert any(words in fact for fact in find_texts(page, "dl", class_="session-facts"))
+    heading, counts = words
+    (facts,) = find_texts(page, "dl", class_="session-facts")
+    assert f"{heading} {counts}" in facts
     assert "1,002 tokens · 1,500 copied" in _show(figures.root, SECOND)
     rows = figures.get("/sessions", **{"Accept-Language": language}).body.decode()
-    assert f'title="{words}"' in rows
+    assert f'title="{counts}"' in rows
 
 
 def test_api_tells_own_tokens_from_copied_ones(figures: RunningServer) -> None:

@@ -253,6 +253,8 @@ class TurnRange(Struct, frozen=True, kw_only=True):
     """The cost of the turns before these, subagents not included; None if not known."""
     agent_costs: Mapping[str, int | None] = {}
     """The cost of each subagent that these turns started, by its id."""
+    messages: int | None = None
+    """Prompts and replies of the session; None if it has not been read completely."""
 
     @property
     def at(self) -> str:
@@ -303,6 +305,7 @@ def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) ->
         location=location,
         cost_before=workspace.add_up_costs(session)[min(start, total)],
         agent_costs=_price_agents(workspace, session, turns),
+        messages=session.metadata.message_count,
     )
 
 

@@ -82,6 +82,8 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     start: int
     total: int | None
     """Number of turns; None until the session has been read completely."""
+    messages: int | None
+    """Prompts and replies; None until then too."""
     is_partial: bool
     at: str
     """The anchor of the requested record."""
@@ -125,6 +127,8 @@ class TurnsFragment(Struct, frozen=True, kw_only=True):
     """Of a conversation that runs: the page may ask for what changes after this."""
     details_revision: int | None = None
     """Of a conversation that runs: how often its todo list or its files have changed."""
+    messages: int | None = None
+    """Prompts and replies of a session that has been read completely."""
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -212,6 +216,7 @@ def render_session_page(
         lists=_render_lists(found, translator),
         start=turns.start,
         total=turns.total,
+        messages=turns.messages,
         is_partial=turns.is_partial,
         at=turns.at,
         nonce=services.permits.make_nonce(START) if frame.can_fork else "",
@@ -301,6 +306,7 @@ def _render_fragment(
         agent=wanted.agent,
         at=turns.at,
         way=_describe_way(turns.location),
+        messages=turns.messages,
     )
     return PageContent("turns.html", fragment)
 

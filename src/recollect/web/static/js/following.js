@@ -16,7 +16,13 @@ const FIGURES_PAUSE = 2000;
 export function startFollowing(article, turns) {
   const pill = getElement(article, ".new-turns", HTMLElement);
   const status = getElement(article, ".session-status", HTMLElement);
-  let added = 0;
+  // How many messages the session had when the reader was last at its end, or came.
+  let seen = turns.messages;
+  // A long session is counted once it has been read completely.
+  turns.waiting.then(
+    () => (seen ??= turns.messages),
+    () => {},
+  );
   let timer = 0;
   let isWhole = false;
   let figures = 0;
@@ -36,9 +42,13 @@ export function startFollowing(article, turns) {
   const isAtEnd = () =>
     turns.isComplete && innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_END;
 
-  function goToEnd() {
-    added = 0;
+  function showAllSeen() {
+    seen = turns.messages;
     pill.hidden = true;
+  }
+
+  function goToEnd() {
+    showAllSeen();
     document.dispatchEvent(new CustomEvent("recollect:end", { detail: { isLast: true } }));
     scrollTo({ top: document.body.scrollHeight });
   }
@@ -56,10 +66,9 @@ export function startFollowing(article, turns) {
   });
   if (location.hash === "#follow") follow.click();
 
-  /** @param {number} records how many came at the end; 0 when anything may have changed */
-  function grow(records) {
-    added += records;
-    isWhole ||= records === 0;
+  /** @param {boolean} isAnywhere whether more than the end may have changed */
+  function grow(isAnywhere) {
+    isWhole ||= isAnywhere;
     // Not restarted by each record: otherwise a steady stream would never be shown.
     timer ||= setTimeout(draw, PAUSE);
   }
@@ -72,19 +81,22 @@ export function startFollowing(article, turns) {
     await turns.refresh(isAll);
     document.dispatchEvent(new CustomEvent("recollect:grown"));
     if (isFollowing()) goToEnd();
-    if (wasAtEnd) added = 0;
     figures ||= setTimeout(showFigures, FIGURES_PAUSE);
-    pill.hidden = added === 0;
+    if (wasAtEnd) showAllSeen();
+    else showAdded();
+  }
+
+  function showAdded() {
+    seen ??= turns.messages;
+    const added = (turns.messages ?? 0) - (seen ?? 0);
+    pill.hidden = added <= 0;
     pill.textContent = translate("new", { count: added });
   }
 
   addEventListener(
     "scroll",
     () => {
-      if (isAtEnd()) {
-        added = 0;
-        pill.hidden = true;
-      }
+      if (isAtEnd()) showAllSeen();
     },
     { passive: true },
   );
@@ -93,9 +105,9 @@ export function startFollowing(article, turns) {
   listen(
     `/api/events?${new URLSearchParams({ session: article.dataset.session ?? "", records: "false" })}`,
     {
-      appended: () => grow(1),
-      found: () => grow(0),
-      reset: () => grow(0),
+      appended: () => grow(false),
+      found: () => grow(true),
+      reset: () => grow(true),
       status: (event) => {
         showStatus(status, event.status, event.reason);
         follow.hidden = status.hidden;
@@ -106,7 +118,7 @@ export function startFollowing(article, turns) {
       onLost: (isLost) => {
         if (isLost && !wasLost) showToast(translate("lost"));
         // The server may have been away: the next update includes what was missed.
-        if (!isLost && wasLost) grow(0);
+        if (!isLost && wasLost) grow(true);
         wasLost = isLost;
       },
     },

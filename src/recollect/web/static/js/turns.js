@@ -14,7 +14,7 @@ const AHEAD = "1200px";
 /**
  * Turns from the server: from `start` to before `next`, of `total` if known.
  * @typedef {{ part: HTMLElement, start: number, next: number, total: number | null,
- *   at: string, way: Way }} Got
+ *   messages: number | null, at: string, way: Way }} Got
  *
  * How to get to a record of a subagent: the subagents to open, the turn and the anchor in each.
  * @typedef {[agent: string, turn: number, anchor: string][]} Way
@@ -28,6 +28,8 @@ export class Turns {
     this.start = Number(article.dataset.start);
     this.next = Number(article.dataset.next);
     this.total = readTotal(article);
+    /** Prompts and replies of the whole session, if known. */
+    this.messages = readMessages(article);
     /** @type {((node: HTMLElement) => void)[]} */
     this.listeners = [];
     /** @type {Promise<unknown>} */
@@ -103,6 +105,7 @@ export class Turns {
       start: Number(part.dataset.start),
       next: Number(part.dataset.next),
       total: readTotal(part),
+      messages: readMessages(part),
       at: part.dataset.at ?? "",
       way: readWay(part),
     };
@@ -191,6 +194,7 @@ export class Turns {
       do {
         const got = await this.fetchChanges(from, Math.min(Math.max(end - from, 1), MAX_TURNS));
         this.total = got.total ?? this.total;
+        this.messages = got.messages ?? this.messages;
         this.next = Math.max(got.next, this.next);
         for (const fresh of listTurns(got.part)) this.swap(fresh);
         this.revision = got.part.dataset.revision ?? "";
@@ -337,6 +341,11 @@ export function readWay(place) {
  */
 function readTotal(place) {
   return place.dataset.total === "" ? null : Number(place.dataset.total);
+}
+
+/** @param {HTMLElement} place */
+function readMessages(place) {
+  return place.dataset.messages === undefined ? null : Number(place.dataset.messages);
 }
 
 /**
