@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -12,8 +13,9 @@ from recollect.session.session import Session
 from recollect.workspace.session_places import find_call
 from tests.session.chains import reply, result, use, user
 from tests.web.addresses import SESSION
+from tests.web.browser.writing import write_session
 from tests.web.markup import find_texts
-from tests.web.running import RunningServer
+from tests.web.running import RunningServer, copy_demo, run_server
 
 PAGES = [
     "/",
@@ -165,6 +167,30 @@ def test_unknown_pages_say_so(server: RunningServer) -> None:
     answer = server.get("/s/00000000-0000-0000-0000-000000000000")
     assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert _read(answer.body).refused == []
+
+
+@pytest.mark.parametrize("below", ["", "/changes", "?start=1&mark=a%20b", "/raw/none?line=1"])
+def test_the_beginning_of_an_id_leads_to_the_session(server: RunningServer, below: str) -> None:
+    """As commands print it; what the address says besides stays."""
+    answer = server.get(f"/s/{SESSION[:8]}{below}")
+    assert (answer.status, answer.headers["location"]) == (307, f"/s/{SESSION}{below}")
+
+
+def test_the_beginning_of_several_ids_lists_the_sessions(tmp_path: Path) -> None:
+    """With their titles, the newest first; a beginning that is too short names none."""
+    root = copy_demo(tmp_path)
+    ids = ["abcdef01-2222-4333-8444-555555555555", "abcdef02-2222-4333-8444-555555555555"]
+    for session_id in ids:
+        write_session(root, session_id, 1)
+    with run_server(tmp_path, root) as server:
+        answer = server.get("/s/abcdef")
+        assert answer.status == 404
+        (main,) = find_texts(answer.body, "main")
+        assert main.startswith("Not found 2 sessions begin like this. Which one?")
+        links = re.findall(r'<a href="/s/([^"]+)">([^<]+)</a>', answer.body.decode())
+        assert links == [(each, "How many boats lie at pier 0?") for each in reversed(ids)]
+        assert server.get("/s/abc").status == 404
+        assert server.get("/s/abcdef01").headers["location"] == f"/s/{ids[0]}"
 
 
 def test_a_call_has_all_that_it_was_given_on_request() -> None:

@@ -22,9 +22,13 @@ from recollect.locations import discover_root
 from recollect.render.views.part_builders import FACT_SEPARATOR
 from recollect.render.views.tools.tool_views import VIEWS
 from recollect.render.views.turn_views import build_turn_views
+from recollect.search.query_parser import QueryError, parse_query
+from recollect.search.regexes import check_regexes
 from recollect.session.session import Session
 from recollect.web.phrases import Phrasebook, load_phrasebook
 from recollect.web.templating import Translator
+from tests.web.markup import find_texts
+from tests.web.running import RunningServer
 
 SOURCES = Path(str(resources.files("recollect.render.views")))
 WORD = re.compile(r"[A-Za-z]{3,}")
@@ -101,9 +105,9 @@ def test_every_text_of_the_views_has_a_translation() -> None:
     assert missing == set()
 
 
-def load_phrases() -> dict[str, str]:
-    """The Chinese phrases by the English ones."""
-    book = resources.files("recollect.web") / "locales" / "phrases-zh.json"
+def load_phrases(name: str = "phrases") -> dict[str, str]:
+    """The Chinese phrases or messages by the English ones."""
+    book = resources.files("recollect.web") / "locales" / f"{name}-zh.json"
     found = ast.literal_eval(book.read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
@@ -111,7 +115,7 @@ def load_phrases() -> dict[str, str]:
 
 def test_phrases_fill_in_what_they_are_given() -> None:
     """A translation has the places of its phrase, no more and no fewer, and is Chinese."""
-    for english, chinese in load_phrases().items():
+    for english, chinese in [*load_phrases().items(), *load_phrases("messages").items()]:
         assert re.findall(r"\{n?\}", english) == re.findall(r"\{n?\}", chinese)
         assert english != chinese or english == "{} → {}"
 
@@ -138,6 +142,51 @@ def test_facts_are_translated_one_by_one(text: str, shown: str) -> None:
     """What is not ours stays as it is."""
     assert Translator("zh").translate_phrase(text) == shown
     assert Translator("en").translate_phrase(text) == text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "((",
+        "a)",
+        "(" * 21,
+        '"abc',
+        '"!"',
+        "!!",
+        "//",
+        "/[/",
+        "-word",
+        "is:nothing",
+        "since:never",
+        "since:2026-11 until:2025",
+        "tool:",
+        "a OR",
+        "x" * 1001,
+        "a " * 129,
+        "a* " * 9,
+    ],
+)
+def test_messages_about_queries_are_chinese(query: str) -> None:
+    """Whatever is wrong with a query, a page can say it in Chinese."""
+    with pytest.raises(QueryError) as raised:
+        check_regexes(parse_query(query))
+    said = raised.value.message
+    assert Translator("zh").translate_message(said) != said
+    assert Translator("en").translate_message(said) == said
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/nowhere", "未找到 没有这个页面。所有接口见 /api。 返回会话列表"),
+        ("/s/ffffffff", "未找到 没有会话 'ffffffff'。 返回会话列表"),
+        ("/sessions?page=1&page=2", "出错了 page : 重复给出。 返回会话列表"),
+    ],
+)
+def test_errors_are_chinese(server: RunningServer, path: str, words: str) -> None:
+    """A page that is not there says so in the language of the reader."""
+    assert find_texts(server.get(path, **{"Accept-Language": "zh"}).body, "main") == [words]
 
 
 def iter_phrases(session: Session) -> Iterator[str]:

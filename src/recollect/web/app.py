@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import Lifespan, Scope
 
 from recollect.documents.session_documents import ErrorDetail
-from recollect.errors import RecollectError
+from recollect.errors import AmbiguousSession, Candidate, RecollectError
 from recollect.records.decoding import decode_record
 from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.views.turn_views import build_turn_views
@@ -62,6 +62,8 @@ class ErrorPage(Struct, frozen=True, kw_only=True):
 
     status: int
     error: ErrorDetail
+    candidates: tuple[Candidate, ...] = ()
+    """The sessions that were perhaps meant."""
 
 
 class AppParts(Struct, frozen=True):
@@ -178,7 +180,8 @@ def _make_failure_handler(drawing: templating.Templates) -> FailureHandler:
         if http_messages.is_for_program(request):
             return await http_messages.api_error_response(request, error)
         status, detail = http_messages.describe_failure(error)
-        page = ErrorPage(status=status, error=detail)
+        candidates = error.candidates if isinstance(error, AmbiguousSession) else ()
+        page = ErrorPage(status=status, error=detail, candidates=candidates)
         wanted = templating.read_preferences(request)
         return templating.html_response(
             drawing.draw("error.html", page, wanted, title="error.title"), status

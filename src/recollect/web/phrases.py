@@ -1,5 +1,7 @@
 """Phrases of views in another language: summaries of calls, titles of notices, names of fields.
 
+The messages of errors have a phrasebook of their own, so that views do not try them.
+
 Views are English data: terminal, JSON and pages share them, and what a summary quotes from a
 transcript is part of it. A page therefore translates what it recognises, fact by fact: a phrase as
 a whole, or one with numbers and quoted words in it. Anything else is shown as it is.
@@ -57,9 +59,9 @@ def _fill(template: str, values: Iterable[str]) -> str:
 
 
 @cache
-def load_phrasebook(language: str) -> Phrasebook:
-    """Load the phrases of a language; English needs none."""
+def load_phrasebook(language: str, name: str = "phrases") -> Phrasebook:
+    """Load the phrases or the `messages` of errors in a language; English needs none."""
     if language == _OWN:
         return Phrasebook({})
-    path = resources.files("recollect.web") / "locales" / f"phrases-{language}.json"
+    path = resources.files("recollect.web") / "locales" / f"{name}-{language}.json"
     return Phrasebook(msgspec.json.decode(path.read_bytes(), type=dict[str, str]))

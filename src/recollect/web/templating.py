@@ -138,6 +138,7 @@ class Translator:
         self.language = language
         self._words = load_catalogue(language)
         self._phrases = phrases.load_phrasebook(language)
+        self._messages = phrases.load_phrasebook(language, "messages")
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text of a key with its values; without any, placeholders are for a script.
@@ -155,6 +156,10 @@ class Translator:
     def translate_phrase(self, text: str) -> str:
         """Translate the facts in a line of a view as far as they are ours."""
         return self._phrases.translate(text)
+
+    def translate_message(self, text: str) -> str:
+        """Translate the message of an error; unchanged if there is no translation."""
+        return self._messages.translate(text)
 
 
 @cache

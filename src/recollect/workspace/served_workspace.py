@@ -162,6 +162,10 @@ class ServedWorkspace(workspace.Workspace):
             self.catalog.wait_for_all(ALL_SECONDS)
             return session_catalog.find_session(self.catalog.snapshot, session_id, project)
 
+    def complete_id(self, prefix: str) -> str | None:
+        """Return the id of a session by its first characters; None if there is none."""
+        return session_catalog.complete_id(self.snapshot, prefix)
+
     def complete(self, listing: SessionListing) -> SessionListing:
         """Return a listing with its usage, its running client and its expiry."""
         return session_queries.complete_listing(listing, self.present)

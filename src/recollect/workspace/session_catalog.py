@@ -15,10 +15,11 @@ from typing import Final
 from msgspec import Struct, structs
 
 from recollect.documents import events, session_documents, session_listing
-from recollect.errors import NothingFound
+from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import refresh
+from recollect.locations.references import MIN_PREFIX_LENGTH
 from recollect.workspace.session_queries import PresentState
 
 
@@ -170,6 +171,26 @@ def find_session(known: Snapshot, session_id: str, project: str | None = None) -
         transcript=transcript,
         relatives=tuple(_find_relatives(known, listing, transcript)),
     )
+
+
+def complete_id(known: Snapshot, prefix: str) -> str | None:
+    """Return the id that begins with `prefix`; None if no session has one.
+
+    Raises AmbiguousSession if several ids do.
+    """
+    if len(prefix) < MIN_PREFIX_LENGTH:
+        return None
+    # Reversed, so that of several sessions with one id the most recently active is described.
+    found = {each.id: each for each in reversed(known.sessions) if each.id.startswith(prefix)}
+    if len(found) > 1:
+        newest_first = sorted(found.values(), key=lambda each: -each.activity)
+        raise AmbiguousSession(prefix, [_make_candidate(each) for each in newest_first])
+    return next(iter(found), None)
+
+
+def _make_candidate(listing: session_listing.SessionListing) -> Candidate:
+    title = listing.title or listing.first_prompt
+    return Candidate(listing.id, title, listing.cwd or listing.project, listing.activity)
 
 
 def _find_relatives(

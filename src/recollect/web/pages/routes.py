@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from recollect.errors import NothingFound
 from recollect.web import endpoints, http_messages, session_endpoints, templating
 from recollect.web.pages import (
     changes_page,
@@ -156,7 +157,12 @@ def _make_handler(
         more: tuple[Any, ...] = (templating.Translator(wanted.language),) if page.translates else ()
 
         def work(services: Services) -> Response:
-            drawn = page.draw(services, parameters, *more)
+            try:
+                drawn = page.draw(services, parameters, *more)
+            except NothingFound:
+                if address := _complete_address(services, request):
+                    return RedirectResponse(address)
+                raise
             text = drawing.draw(
                 drawn.template, drawn.page, wanted, title=drawn.title, section=drawn.section
             )
@@ -165,3 +171,13 @@ def _make_handler(
         return await workers.run(work)
 
     return handle
+
+
+def _complete_address(services: Services, request: Request) -> str:
+    """Return the address with the whole id of a session, if it has only the beginning of one."""
+    _, section, short_id, *below = request.url.path.split("/")
+    whole_id = services.workspace.complete_id(short_id) if section == "s" else None
+    if whole_id is None or whole_id == short_id:
+        return ""
+    path = "/".join([session_page.make_address(whole_id), *below])
+    return f"{path}?{request.url.query}" if request.url.query else path
