@@ -305,6 +305,34 @@ def test_buttons_of_a_message_wait_for_a_touch(start_visit: StartVisit) -> None:
         expect(copy).to_be_visible()
 
 
+COVERED = """(said) => {
+  const actions = said.querySelector(":scope > .actions").getBoundingClientRect();
+  const walker = document.createTreeWalker(said.querySelector(".prose"), NodeFilter.SHOW_TEXT);
+  const lines = [];
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    lines.push(...range.getClientRects());
+  }
+  return actions.width < 40 || actions.right > innerWidth || lines.length === 0 || lines.some(
+    (line) => line.left < actions.right && line.right > actions.left
+      && line.top < actions.bottom && line.bottom > actions.top);
+}"""
+
+
+@pytest.mark.parametrize("width", [800, 1024, 1280, 1440])
+def test_buttons_of_a_reply_do_not_cover_it(start_visit: StartVisit, width: int) -> None:
+    """They are beside its lines at any width, in a subagent too."""
+    page = start_visit(Look(size=(width, 900))).open(f"/s/{THEMES}")
+    page.locator("details.child > summary").first.click()
+    replies = page.locator(".said.from-model")
+    inside = page.locator(".child-body .said.from-model")
+    expect(inside.first).to_be_visible()
+    for reply in [*replies.all(), *inside.all()]:
+        reply.hover()
+        assert reply.evaluate(COVERED) is False, reply.inner_text()
+
+
 def test_the_outline_does_not_pull_a_phone_back(start_visit: StartVisit) -> None:
     """On a phone the outline is above the turns and can be scrolled away."""
     page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
