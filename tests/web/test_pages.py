@@ -4,7 +4,7 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 import pytest
 
@@ -191,6 +191,24 @@ def test_the_beginning_of_several_ids_lists_the_sessions(tmp_path: Path) -> None
         assert links == [(each, "How many boats lie at pier 0?") for each in reversed(ids)]
         assert server.get("/s/abc").status == 404
         assert server.get("/s/abcdef01").headers["location"] == f"/s/{ids[0]}"
+
+
+def test_failed_calls_are_a_share_of_the_week(tmp_path: Path) -> None:
+    """Copies count once; the share says of how many calls, and leads to the failed ones."""
+    root = tmp_path / "claude"
+    write_session(root, "abcdef01-2222-4333-8444-555555555555", 10, failed={1, 4})
+    write_session(root, "abcdef02-2222-4333-8444-555555555555", 5, failed={1, 4})
+    with run_server(tmp_path, root) as server:
+        server.wait_until_current()
+        server.wait_for_figures()
+        page = server.get("/").body
+        assert find_texts(page, "section", class_="this-week")[0].endswith("Failed calls 20.0%")
+        (figure,) = re.findall(r'href="([^"]+)" title="2 of 10 calls"', page.decode())
+        assert unquote_plus(unescape(figure)) == (
+            "/search?q=is:error role:tool since:2026-11-09 until:2026-11-13"
+        )
+        found = find_texts(server.get(unescape(figure)).body, "p", class_="count")
+        assert found == ["2 results in 1 session"]
 
 
 def test_a_call_has_all_that_it_was_given_on_request() -> None:

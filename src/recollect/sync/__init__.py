@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from recollect.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
-    from recollect.sync.cached_values import OnFileRead, find_counted, load_calls, load_figures
+    from recollect.sync.cached_values import (
+        OnFileRead,
+        find_calls,
+        find_counted,
+        load_calls,
+        load_figures,
+    )
     from recollect.sync.figure_reading import (
         FIGURES,
         FreshOutlines,
@@ -50,7 +56,7 @@ if TYPE_CHECKING:
     from recollect.sync.usage_counting import Traits, group_copies
 
 _MODULES = {
-    "cached_values": "OnFileRead find_counted load_calls load_figures",
+    "cached_values": "OnFileRead find_calls find_counted load_calls load_figures",
     "figure_reading": "FIGURES FreshOutlines find_outlines load_reply_notes read_outlines",
     "index_access": "query_index find_transcripts is_current",
     "list_files": "is_list_file select_indexed",
@@ -81,6 +87,7 @@ __all__ = [
     "TextWatch",
     "Traits",
     "count_apart",
+    "find_calls",
     "find_counted",
     "find_deleted_session",
     "find_key",

@@ -121,6 +121,12 @@ def load_figures(
     return known | {path: stored.figures for path, (stored, _) in fresh}
 
 
+def find_calls(directory: Path, paths: Sequence[str]) -> dict[str, list[CallSummary]]:
+    """Return the tool calls of files as they were last counted; some may have grown since."""
+    found = find_all(directory, session_table.load_calls, paths)
+    return {path: stored.calls for path, stored in found.items()}
+
+
 def load_calls(
     directory: Path, transcripts: Sequence[Transcript], on_read: OnFileRead | None = None
 ) -> dict[str, list[CallSummary]]:

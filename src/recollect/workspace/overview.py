@@ -11,6 +11,7 @@ Built from the queries that any workspace answers, so that commands and a server
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -24,11 +25,15 @@ from recollect.documents.usage_groups import Group
 from recollect.health.retention import SOON
 from recollect.library.session_filters import find_start
 from recollect.locations.claude_directories import encode_project_path, encode_without_limit
+from recollect.sync import find_calls
 from recollect.usage.totals import Totals, add_up, to_dollars
 from recollect.usage.zones import Zone, load_zone
 from recollect.workspace.usage_requests import find_today
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from recollect.locations import Transcript
     from recollect.usage.reports import UsageReport
     from recollect.workspace.workspace import Workspace
 
@@ -152,6 +157,35 @@ def find_weeks(workspace: Workspace) -> tuple[date, date]:
     today = find_today(load_zone(None), workspace.now)
     monday = today - timedelta(days=today.weekday())
     return monday - timedelta(days=7), monday + timedelta(days=6)
+
+
+class CallCounts(NamedTuple):
+    """Tool calls, and how many of them failed."""
+
+    calls: int
+    failed: int
+
+
+def count_calls(
+    directory: Path, transcripts: Iterable[Transcript], first: date, last: date
+) -> tuple[CallCounts, ...]:
+    """Return the tool calls of each day from `first` to `last`, as far as the index knows them."""
+    days = [first + timedelta(days=at) for at in range((last - first).days + 2)]
+    midnights = [datetime.combine(day, datetime.min.time()).timestamp() for day in days]
+    # An older file has no call of these days.
+    recent = [each.file for each in transcripts if each.mtime_ns / 1e9 >= midnights[0]]
+    unique = {
+        call.id or (path, at): call
+        for path, calls in find_calls(directory, recent).items()
+        for at, call in enumerate(calls)
+    }
+    counts = [[0, 0] for _ in days]
+    for call in unique.values():
+        if call.started is not None and midnights[0] <= call.started < midnights[-1]:
+            day = counts[bisect_right(midnights, call.started) - 1]
+            day[0] += 1
+            day[1] += call.status == "failed"
+    return tuple(CallCounts(*each) for each in counts[:-1])
 
 
 def make_overview(workspace: Workspace, reports: OverviewReports) -> Overview:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from recollect.store.text_queries import KeptTexts
     from recollect.usage.ledger_access import LedgerCache, UsageLedger
     from recollect.usage.reports import UsageReport
-    from recollect.workspace.overview import OverviewReports
+    from recollect.workspace.overview import CallCounts, OverviewReports
     from recollect.workspace.searching import SessionSearch
     from recollect.workspace.turn_selection import TurnRange, TurnWindow
 
@@ -90,7 +90,7 @@ class ServedWorkspace(workspace.Workspace):
             WeakKeyDictionary()
         )
         self._overview: tuple[object, OverviewReports] | None = None
-        self._failures: tuple[object, tuple[int, ...]] | None = None
+        self._calls: tuple[object, tuple[CallCounts, ...]] | None = None
         self._is_closed = False
 
     def close(self) -> None:
@@ -260,30 +260,21 @@ class ServedWorkspace(workspace.Workspace):
             kept = self._overview = (state, load_reports(self))
         return make_overview(self, kept[1])
 
-    def count_failures(self) -> tuple[int, ...]:
-        """Return how many calls and requests failed on each day of last week and this one.
+    def count_calls(self) -> tuple[CallCounts, ...]:
+        """Return the tool calls of each day of last week and this one, and how many failed.
 
-        Empty while texts are still being indexed. Counted again when a session has changed.
+        Empty while transcripts are still being indexed. Counted again when a session has changed.
         """
-        from recollect.search.engine import SearchOptions
-        from recollect.workspace.overview import find_weeks
+        from recollect.workspace.overview import count_calls, find_weeks
 
         known = self.catalog.snapshot
         first, last = find_weeks(self)
         if not known.is_searchable:
             return ()
-        if self._failures is None or self._failures[0] != (known.version, first):
-            days = [first + timedelta(days=at) for at in range((last - first).days + 2)]
-            midnights = (datetime.combine(day, datetime.min.time()).astimezone() for day in days)
-            moments = tuple(each.timestamp() for each in midnights)
-            options = SearchOptions(limit=0, recent=True, moments=moments)
-            query = f"is:error since:{first} until:{last}"
-            try:
-                counts = self.search(query, options, seconds=0).result.counts
-            except IndexFailure:
-                return ()
-            self._failures = ((known.version, first), counts)
-        return self._failures[1]
+        if self._calls is None or self._calls[0] != (known.version, first):
+            counts = count_calls(self.data_directory, known.transcripts.values(), first, last)
+            self._calls = ((known.version, first), counts)
+        return self._calls[1]
 
     def find_relatives(self, listing: SessionListing) -> Relatives:
         """Return the sessions that one continues or was forked from, and those that follow it."""

@@ -87,16 +87,6 @@ def test_results_by_month(desk: Visit) -> None:
     expect(page.locator(".by-month")).to_have_count(0)
 
 
-def test_failures_of_the_week(desk: Visit) -> None:
-    """Their number on the home page is that of the results that it leads to."""
-    desk.server.wait_until_current()
-    page = desk.open("/")
-    row = page.locator(".this-week dl > div").filter(has_text="Failures")
-    expect(row.locator(".change")).to_have_text("+1 of 1")
-    row.get_by_role("link", name="2", exact=True).click()
-    expect(page.locator(".found .count")).to_have_text(re.compile("^2 results"))
-
-
 def test_a_star_is_kept(desk: Visit) -> None:
     """A press or the key s stars a session, in all lists; the filter shows no others."""
     page = desk.open("/sessions")

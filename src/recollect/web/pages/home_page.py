@@ -21,6 +21,7 @@ from recollect.web.http_messages import read_range
 from recollect.web.services import Services
 from recollect.web.template_filters import DASH, name_apart
 from recollect.web.templating import PageContent, Translator
+from recollect.workspace.overview import CallCounts
 from recollect.workspace.served_workspace import ServedWorkspace
 
 WEEKS = 53
@@ -53,6 +54,8 @@ class WeekFigure(Struct, frozen=True, kw_only=True):
     """Empty if there is nothing to compare it with."""
     before: str
     bars: Markup
+    basis: str = ""
+    """The counts behind a share."""
 
 
 class HomePage(Struct, frozen=True, kw_only=True):
@@ -100,7 +103,7 @@ def render_home_page(
         busiest_value=_format_day(busiest, wanted.measure) if busiest else "",
         week=(
             *(_describe_week(overview, days, each) for each in MEASURES),
-            *_describe_failures(overview, workspace.count_failures()),
+            *_describe_failures(overview, workspace.count_calls(), translator),
         ),
         shares=tuple(
             draw_share(each.cost_usd, most) if each.tokens else Markup()
@@ -186,21 +189,36 @@ def _describe_week(
     )
 
 
-def _describe_failures(overview: Overview, counts: Sequence[int]) -> Iterator[WeekFigure]:
-    """Yield the failures of this week, unless there are none to count."""
-    if not any(counts):
-        return
+def _describe_failures(
+    overview: Overview, counts: Sequence[CallCounts], translator: Translator
+) -> Iterator[WeekFigure]:
+    """Yield the share of this week's calls that failed, unless none did in either week."""
     since, until = overview.this_week.since, overview.this_week.until
     days = (date.fromisoformat(until) - date.fromisoformat(since)).days + 1
-    this, last = sum(counts[7 : 7 + days]), sum(counts[:days])
+    this, last = _add_up(counts[7 : 7 + days]), _add_up(counts[:days])
+    if not (this.failed or last.failed):
+        return
+    shares = [_share(each) for each in counts]
+    change = f"{(_share(this) - _share(last)) * 100:+.1f}".replace("-", MINUS)
     yield WeekFigure(
         measure="failures",
-        value=format_number(this),
-        address=f"/search?{urlencode({'q': f'is:error since:{since} until:{until}'})}",
-        change=_compare(this, last, "sessions"),
-        before=format_number(last),
-        bars=draw_week(counts[7:], counts[:7]),
+        value=f"{_share(this):.1%}",
+        address=f"/search?{urlencode({'q': f'is:error role:tool since:{since} until:{until}'})}",
+        change=change if last.calls else "",
+        before=f"{_share(last):.1%}",
+        bars=draw_week(shares[7:], shares[:7]),
+        basis=translator(
+            "home.failed_of", failed=format_number(this.failed), calls=format_number(this.calls)
+        ),
     )
+
+
+def _add_up(counts: Sequence[CallCounts]) -> CallCounts:
+    return CallCounts(sum(each.calls for each in counts), sum(each.failed for each in counts))
+
+
+def _share(counts: CallCounts) -> float:
+    return counts.failed / counts.calls if counts.calls else 0.0
 
 
 def _compare(value: float, before: float, measure: Measure) -> str:
