@@ -87,6 +87,17 @@ def test_results_by_month(desk: Visit) -> None:
     expect(page.locator(".by-month")).to_have_count(0)
 
 
+def test_the_way_back_from_a_hit_leads_to_its_row(start_visit: StartVisit) -> None:
+    """The list of hits is where it was left, not at its top."""
+    page = start_visit(Look(size=(390, 500))).open("/search?q=harbour")
+    page.evaluate("scrollTo({ top: 300, behavior: 'instant' })")
+    page.locator(".hit a, a.hit").nth(4).click()
+    expect(page).to_have_url(re.compile("/s/"))
+    page.go_back()
+    page.wait_for_function("scrollY > 0")
+    assert page.evaluate("scrollY") > 100
+
+
 def test_a_star_is_kept(desk: Visit) -> None:
     """A press or the key s stars a session, in all lists; the filter shows no others."""
     page = desk.open("/sessions")
