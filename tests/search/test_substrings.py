@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Chain
-from recollect.search import word_forms
+from recollect.search import matching, word_forms
 from recollect.search.engine import SearchOptions, search
 from recollect.search.word_lookup import ENOUGH
 from recollect.session.searchable_texts import list_searchable_texts
@@ -216,6 +216,19 @@ def test_a_quick_search_finds_parts_of_names(
     """Where few words have its pieces, it finds what any search finds."""
     found = index.search(query, SearchOptions(quick=True))
     assert ([hit.uuid for hit in found.hits], found.capped) == (uuids, capped)
+
+
+def test_a_quick_search_looks_at_the_newest_of_many_matches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says that there are more, and any other search finds all."""
+    monkeypatch.setattr(matching, "_MAX_QUICK", 2)
+    made = make_index(tmp_path, [prompt("heron", uuid=str(at), seconds=at) for at in range(3)])
+    quick = made.search("heron", SearchOptions(quick=True, facets=True))
+    assert {hit.uuid for hit in quick.hits} == {"1", "2"}
+    assert (quick.total, quick.is_total_exact) == (2, False)
+    whole = made.search("heron")
+    assert (whole.total, whole.is_total_exact) == (3, True)
 
 
 def test_a_quick_search_leaves_out_a_last_piece_of_many_words(

@@ -319,6 +319,19 @@ def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:
     assert counts.errors == 1
 
 
+@pytest.mark.parametrize(("match", "most"), [("alpha", 2), (None, 2), ("alpha", 3), ("alpha", 0)])
+def test_only_the_newest_can_be_asked_for(tmp_path: Path, match: str | None, most: int) -> None:
+    """They come the oldest first, and it is said whether there are more."""
+    write(tmp_path, *(make_row("alpha", second=NOW + at, position=at) for at in range(3)))
+    with open_text_queries(tmp_path, "1") as queries:
+        assert queries is not None
+        found = queries.find_matches(match, ALWAYS, deadline=time.monotonic() + 60, most=most)
+        seconds = [queries.find_second(handle) - NOW for handle in found.handles]
+        counts = [queries.count_matches("alpha", limit) for limit in (2, 4, -1)]
+    assert (seconds, found.is_cut) == ([0, 1, 2][3 - most :], most < 3)
+    assert counts == [2, 3, 3]
+
+
 def test_time_can_run_out(tmp_path: Path) -> None:
     """What a check cannot look at in time is left out, and that is said."""
     write(tmp_path, *(make_row("alpha", position=number) for number in range(10)))

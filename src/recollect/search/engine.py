@@ -111,7 +111,7 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     moments: tuple[float, ...] = ()
     """Count the matches between these as well, in seconds since 1970 and in order."""
     quick: bool = False
-    """Whether to leave out what takes long, as at each key: `capped` has the words it is about."""
+    """Whether to leave out what takes long, as at each key: see `matching` and `word_forms`."""
 
 
 def search(

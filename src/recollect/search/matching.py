@@ -4,6 +4,8 @@ A text that has every word matches. If there are few, words may be missing, be i
 the session, or match in another form, which counts for less: inflected, inside a longer word, or
 corrected where the word occurs nowhere. This applies to plain words only: phrases, prefixes,
 fields, regular expressions, alternatives with OR and negated terms must match as written.
+
+A quick search looks at the newest of very many matches only, and says that there are more.
 """
 
 import time
@@ -21,7 +23,7 @@ from recollect.search.ranking import INSIDE, WHOLE
 from recollect.search.word_forms import expand, widen
 from recollect.search.word_lookup import file_of
 from recollect.store import LAST_SECOND
-from recollect.store.text_conditions import Condition, all_of, holds_secret
+from recollect.store.text_conditions import ALWAYS, Condition, all_of, holds_secret
 from recollect.store.text_matches import Matches, unpack_place
 from recollect.store.text_queries import TextQueries
 
@@ -32,6 +34,9 @@ text if it has at least this share of what the best one in its session has."""
 _MAX_WORDS: Final = 16
 _MAX_COMPARED: Final = 20_000
 """Matches that are compared to find copies; among more only those are known that are marked so."""
+
+_MAX_QUICK: Final = 30_000
+"""Matches of each word that a quick search looks at, the newest: more take longer than a key."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -101,7 +106,8 @@ class Matcher:
         if not words or len(words) > _MAX_WORDS:
             return self._find_wider(query, found)
         others = [part for part in parts if part not in words]
-        return self._find_loosely(words, others) or found
+        is_absent = parts == (words[0],) and self._scope == ALWAYS and not found.matches.handles
+        return self._find_loosely(words, others, is_absent=is_absent) or found
 
     def find_secret(self, digest: bytes, query: Query) -> Found:
         """Return the texts of records that hold a secret, which no word of them shows."""
@@ -153,6 +159,7 @@ class Matcher:
             deadline=self._deadline,
             checks=builder.checks,
             with_traits=self._with_traits,
+            most=_MAX_QUICK if self._is_quick else None,
         )
         self._is_cut |= found.is_cut or not expanded.is_complete
         return found
@@ -172,13 +179,18 @@ class Matcher:
             capped=capped, is_exact=not self._is_cut,
         )  # fmt: skip
 
-    def _find_loosely(self, words: Sequence[Word], others: Sequence[Node]) -> Found | None:
-        """Return texts with some of the words; None if all words are too common for that."""
+    def _find_loosely(
+        self, words: Sequence[Word], others: Sequence[Node], *, is_absent: bool
+    ) -> Found | None:
+        """Return texts with some of the words; None if all words are too common for that.
+
+        A single word may be known to be absent as it is written.
+        """
         lookup = word_lookup.WordLookup(
             self._queries, lambda node: self._find(_join(node, others)), is_quick=self._is_quick
         )
         for word in words:
-            lookup.add(word)
+            lookup.add(word, is_absent=is_absent)
         if not lookup.words and not lookup.unknown:
             return None
         matches = self._drop_copies(lookup.gather())

@@ -107,6 +107,12 @@ _FEW_HEADS: Final = 16
 _MAX_READ: Final = 100
 """Texts with the other pieces that are read rather than looking for that many terms in each."""
 
+_HEADS_PER_TEXT: Final = 4
+"""Terms that take as long to look for as one text to read; a quick search does what is quicker."""
+
+_MAX_QUICK_HEADS: Final = 64
+"""Terms that a quick search takes the first piece for."""
+
 _MAX_COMPARISONS: Final = 200_000
 """Those of a quick search: terms that the first piece may be, for each text with the others."""
 
@@ -135,15 +141,17 @@ class TermList(Protocol):
     def find_beginning(self, beginning: str) -> set[str]:
         """Return all terms that begin with `beginning`."""
 
-    def count_matches(self, match: str) -> int:
-        """Return how many texts fulfil an FTS5 expression."""
+    def count_matches(self, match: str, most: int) -> int:
+        """Return how many texts fulfil an FTS5 expression, `most` or more if that many do."""
 
 
 class Widened(Struct, frozen=True):
-    """A word or what contains it; not complete if more terms contain it than may be asked for."""
+    """A node with what contains its words; not complete if that is more than may be asked for."""
 
     node: query_tree.Node
     is_complete: bool = True
+    others: tuple[query_tree.Node, ...] = ()
+    """What was added to a word."""
 
 
 def widen(
@@ -203,7 +211,8 @@ def widen_word(
         others |= dict.fromkeys(found)
         is_complete &= is_all
     others.pop(word, None)
-    return Widened(query_tree.Or((word, *others)) if others else word, is_complete)
+    node = query_tree.Or((word, *others)) if others else word
+    return Widened(node, is_complete, tuple(others))
 
 
 def _list_containing(
@@ -222,19 +231,21 @@ def _list_containing(
     is_open = len(terms.find_beginning(rest[-1])) > _MAX_TAILS
     if is_quick and is_open:
         return _list_without_last(pieces, terms), False
-    count = MAX_TEXTS if is_open else terms.count_matches(_match_prefix(rest))
     heads = terms.find_ending(first, MAX_HEADS + 1)
     is_plain = all(map(_ASCII_PIECE.fullmatch, pieces))
-    is_read = count <= _MAX_READ and len(heads) > _FEW_HEADS
-    is_large = len(heads) > MAX_HEADS
+    is_large, is_few = len(heads) > MAX_HEADS, len(heads) <= _FEW_HEADS
+    most_read = max(_MAX_READ, len(heads) // _HEADS_PER_TEXT if is_quick else 0)
+    most_compared = _MAX_COMPARISONS // _FEW_HEADS if is_quick and not is_large else 0
+    enough = max(most_read + 1, most_compared)
+    count = MAX_TEXTS if is_open or is_few else _count_beginning(rest, terms, enough)
+    is_read = count <= most_read
     if is_plain and (is_read or (is_large and not is_quick)):
-        between = query_tree.Regex(
-            _BETWEEN.join(pieces), ignores_case=True, narrows=count > _MAX_READ
-        )
+        between = query_tree.Regex(_BETWEEN.join(pieces), ignores_case=True, narrows=not is_read)
         return [query_tree.And((query_tree.Prefix(" ".join(rest)), between))], True
     most = len(heads)
     if is_quick:
-        most = 0 if is_large else max(_FEW_HEADS, _MAX_COMPARISONS // max(count, 1))
+        fitting = min(_MAX_COMPARISONS // max(count, 1), _MAX_QUICK_HEADS)
+        most = 0 if is_large else max(_FEW_HEADS, fitting)
     # The piece itself too: single characters may be missing in the list of terms.
     chosen = dict.fromkeys((first, *heads[:most]))
     return [query_tree.NamePart(" ".join(pieces), tuple(chosen))], len(heads) <= most
@@ -250,5 +261,16 @@ def _list_without_last(pieces: tuple[str, ...], terms: TermList) -> Sequence[que
     return [*map(query_tree.Word, dict.fromkeys((first, *heads)))] if is_few else []
 
 
-def _match_prefix(pieces: Sequence[str]) -> str:
-    return to_match(query_tree.Prefix(" ".join(pieces))) or ""
+def _count_beginning(pieces: Sequence[str], terms: TermList, enough: int) -> int:
+    """Return how many texts have these pieces in a row, the last as the beginning of a word.
+
+    From `enough` on, the figure may be too low.
+    """
+    text = " ".join(pieces)
+    # To put together all words with a beginning takes long, where most texts have it as a word.
+    whole = terms.count_matches(to_match(query_tree.Phrase(text)) or "", enough)
+    return whole if whole >= enough else terms.count_matches(_match_prefix(text), enough)
+
+
+def _match_prefix(text: str) -> str:
+    return to_match(query_tree.Prefix(text)) or ""

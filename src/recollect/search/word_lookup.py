@@ -77,19 +77,19 @@ class WordLookup:
         self.split: list[str] = []
         self.capped: list[str] = []
 
-    def add(self, word: Word) -> None:
-        """Look up a word, or its pieces if it occurs nowhere."""
-        if not self._add(word):
+    def add(self, word: Word, *, is_absent: bool = False) -> None:
+        """Look up a word, or its pieces if it occurs nowhere; not as it is if known as absent."""
+        if not self._add(word, is_absent=is_absent):
             self._add_pieces(word)
 
-    def _add(self, word: Word, *, is_piece: bool = False) -> bool:
+    def _add(self, word: Word, *, is_piece: bool = False, is_absent: bool = False) -> bool:
         """Look up a word and its forms; if rare, also in longer words; if unknown, corrected.
 
         A piece of a word that is unknown as a whole is looked for in longer words only if it is no
         word itself. Returns whether the word occurs anywhere, in one of these ways.
         """
-        match = to_match(word)
-        matching = self._queries.count_matches(match) if match else 0
+        match = None if is_absent else to_match(word)
+        matching = self._queries.count_matches(match, _MAX_COMMON + 1) if match else 0
         if matching > _MAX_COMMON:
             return True
         term = _find_single_term(word)
@@ -100,16 +100,17 @@ class WordLookup:
         if not found_enough and not (is_piece and self._is_quick):
             wider = widen_word(word, self._queries, is_quick=self._is_quick)
             self.capped += [] if wider.is_complete else [word.text]
-            if wider.node != word:
-                levels += self._look_up(Or((wider.node, *forms)), INSIDE, Inside(word.text))
+            if wider.others:
+                found = (word, *wider.others) if matching else wider.others
+                levels += self._look_up(Or((*found, *forms)), INSIDE, Inside(word.text))
         if not levels and term and not matching:
             corrections = find_corrections(term, self._queries)
             levels += self._look_up_any(tuple(map(Word, corrections[:1])), CORRECTED)
             if corrections:
                 self.corrected[word.text] = corrections[0]
         if levels:
-            found = max(len(found.handles) for _, found in levels)
-            rarity = weigh_rarity(found, self._queries.text_count)
+            most = max(len(found.handles) for _, found in levels)
+            rarity = weigh_rarity(most, self._queries.text_count)
             self.words.append(WordMatches(word.text, rarity, levels))
         return bool(levels or matching)
 

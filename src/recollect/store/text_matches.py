@@ -3,7 +3,9 @@ is known of them.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -52,6 +54,17 @@ class Matches(Struct, frozen=True, dict=True):
         # Distinct places are found in half the time that counting them takes.
         distinct = self.sizes if "sizes" in self.__dict__ else set(self.places)
         return {place >> 12 for place in distinct}
+
+
+def concatenate(found: Sequence[Matches]) -> Matches:
+    """The texts of several tables, one table after the other."""
+    traits = [each.traits for each in found if each.traits is not None]
+    return Matches(
+        handles=list(chain.from_iterable(each.handles for each in found)),
+        places=list(chain.from_iterable(each.places for each in found)),
+        traits=list(chain.from_iterable(traits)) if len(traits) == len(found) else None,
+        is_cut=any(each.is_cut for each in found),
+    )
 
 
 class TextCounts(Struct, frozen=True):

@@ -23,7 +23,7 @@ from recollect.store.catalog import Names
 from recollect.store.database import snapshot
 from recollect.store.text_conditions import Check, Condition, has_part
 from recollect.store.text_database import KeptConnection, open_in_memory, read_texts
-from recollect.store.text_matches import FoundText, Matches, TextCounts
+from recollect.store.text_matches import FoundText, Matches, TextCounts, concatenate
 from recollect.store.text_rows import SLOTS, IndexedFile, TextBatch, TextWriter
 from recollect.store.vocabulary import Vocabulary, find_stem
 
@@ -46,11 +46,12 @@ places.place & {15 << 8} <> {TextKind.QUEUED << 8} OR NOT EXISTS (
 
 _BY_WORDS: Final = (
     "FROM words CROSS JOIN places ON places.id = words.rowid {texts} "
-    f"WHERE words MATCH ? AND {_IS_SAID} AND {{condition}}"
+    f"WHERE words MATCH ? AND {_IS_SAID} AND {{condition}} ORDER BY words.rowid DESC"
 )
 _TEXTS: Final = "CROSS JOIN texts ON texts.id = places.id"
 _BY_FIELDS: Final = (
-    f"FROM texts CROSS JOIN places ON places.id = texts.id WHERE {_IS_SAID} AND {{condition}}"
+    f"FROM texts CROSS JOIN places ON places.id = texts.id WHERE {_IS_SAID} AND {{condition}} "
+    "ORDER BY texts.id DESC"
 )
 _HANDLE: Final = "places.id * {tables} + {number}"
 
@@ -157,10 +158,10 @@ class TextQueries:
         """How many texts there are."""
         return sum(tables.text_count for tables in self._tables)
 
-    def count_matches(self, match: str) -> int:
-        """How many texts fulfil an expression."""
-        query = "SELECT count(*) FROM words WHERE words MATCH ?"
-        return sum(each.connection.execute(query, (match,)).get for each in self._tables)
+    def count_matches(self, match: str, most: int = -1) -> int:
+        """How many texts fulfil an expression; with `most`, no more are counted in a table."""
+        query = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
+        return sum(each.connection.execute(query, (match, most)).get for each in self._tables)
 
     def find_matches(
         self,
@@ -170,26 +171,25 @@ class TextQueries:
         deadline: float,
         checks: Sequence[Check] = (),
         with_traits: bool = False,
+        most: int | None = None,
     ) -> Matches:
         """All texts that fulfil a condition, or the newest found until the clock says `deadline`.
 
-        The clock is `time.monotonic`.
+        The clock is `time.monotonic`. With `most`, only as many of the newest, unless they are
+        checked.
         """
         sql = condition.sql.format(id="words.rowid" if match else "texts.id")
         texts = _TEXTS if "texts." in sql else ""
         source = (_BY_WORDS if match else _BY_FIELDS).format(condition=sql, texts=texts)
-        order = f"ORDER BY {'words.rowid' if match else 'texts.id'} DESC"
         values = (*([match] if match else []), *condition.values)
         columns = {"handles": _HANDLE, "places": "places.place"}
         if with_traits:
             columns["traits"] = "places.traits"
         found = [
-            tables.find_matches(
-                self._fill(columns, number), source, order, values, checks, deadline
-            )
+            tables.find_matches(self._fill(columns, number), source, values, checks, deadline, most)
             for number, tables in enumerate(self._tables)
         ]
-        return found[0] if len(found) == 1 else _concatenate(found)
+        return found[0] if len(found) == 1 else concatenate(found)
 
     def find_handles(self, match: str) -> Iterator[int]:
         """The handles of all texts that fulfil an expression."""
@@ -256,20 +256,17 @@ class TextQueries:
         return {name: sql.format(**filled) for name, sql in columns.items()}
 
 
+def _gather(columns: Mapping[str, str], source: str) -> str:
+    """A query for one array a column; its last value is how many rows there may be."""
+    arrays = ", ".join(f"json_group_array({name})" for name in columns)
+    named = ", ".join(f"{column} AS {name}" for name, column in columns.items())
+    return f"SELECT {arrays} FROM (SELECT {named} {source} LIMIT ?)"
+
+
 def _merge_terms(found: Sequence[list[str]]) -> list[str]:
     if len(found) == 1:
         return found[0]
     return sorted(set(chain.from_iterable(found)), key=lambda term: (len(term), term))
-
-
-def _concatenate(found: Sequence[Matches]) -> Matches:
-    traits = [each.traits for each in found if each.traits is not None]
-    return Matches(
-        handles=list(chain.from_iterable(each.handles for each in found)),
-        places=list(chain.from_iterable(each.places for each in found)),
-        traits=list(chain.from_iterable(traits)) if len(traits) == len(found) else None,
-        is_cut=any(each.is_cut for each in found),
-    )
 
 
 class _Tables:
@@ -312,24 +309,25 @@ class _Tables:
         self,
         columns: Mapping[str, str],
         source: str,
-        order: str,
         values: Sequence[str | int],
         checks: Sequence[Check],
         deadline: float,
+        most: int | None,
     ) -> Matches:
         """What a query finds before the deadline."""
         if not checks:
-            arrays = ", ".join(f"json_group_array({column})" for column in columns.values())
             found: list[tuple[str, ...]] = []
-            query = f"SELECT {arrays} {source}"
-            if not self.collect(query, values, deadline, found.append):
-                return _make_matches(columns, map(_DECODER.decode, found[0]), False)
+            query, limit = _gather(columns, source), -1 if most is None else most + 1
+            if not self.collect(query, (*values, limit), deadline, found.append):
+                newest = [_DECODER.decode(column) for column in found[0]]
+                is_cut = most is not None and len(newest[0]) > most
+                return _make_matches(columns, (each[:most][::-1] for each in newest), is_cut)
         self.connection.create_scalar_function(
             "passes", lambda check, *place: not _is_over(deadline) and checks[check](*place)
         )
         rows: list[tuple[int, ...]] = []
         # Row by row and the newest first, so that something is found when time runs out.
-        query = f"SELECT {', '.join(columns.values())} {source} {order} LIMIT ?"
+        query = f"SELECT {', '.join(columns.values())} {source} LIMIT ?"
         limit = -1 if checks else _NEWEST
         is_cut = self.collect(query, (*values, limit), deadline + _GRACE, rows.append)
         rows.reverse()

@@ -81,6 +81,11 @@ class SearchPage(Struct, frozen=True, kw_only=True):
         return -(-self.total_sessions // SESSIONS)
 
     @property
+    def is_unfinished(self) -> bool:
+        """Whether a search that is not quick may find more."""
+        return self.quick and bool(self.capped or not self.is_total_exact)
+
+    @property
     def is_complete(self) -> bool:
         """Whether all sessions with results are on the page."""
         return self.pages <= 1
