@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
+from tests.library.claude_root import ClaudeRoot, prompt
 from tests.web.browser.chromium import PHONE, Look, Visit, visit
 from tests.web.browser.conftest import StartVisit
 from tests.web.running import RunningServer, run_server
@@ -152,6 +155,43 @@ def test_results_as_you_type(desk: Visit) -> None:
     assert page.evaluate("window.isSame") is True
     page.reload()
     expect(page.locator("#results mark").first).to_have_text("harbour", ignore_case=True)
+
+
+def _is_full(address: str) -> bool:
+    return "part=true" in address and "quick" not in address
+
+
+def test_the_rest_follows_when_nobody_types(browser: Browser, tmp_path: Path) -> None:
+    """Full results replace the quick ones; what is selected in the field stays, and the place."""
+    root = ClaudeRoot(tmp_path / "claude")
+    for first, second in product("abcdefgh", repeat=2):
+        name = f"{first}{second}"
+        session_id = str(uuid5(NAMESPACE_URL, name))
+        root.session(session_id, prompt(f"{name}tion", uuid=name, sessionId=session_id))
+    with run_server(tmp_path, root.path) as server, visit(browser, server) as found:
+        server.wait_until_current()
+        page = found.open("/search")
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route(_is_full, hold)
+        count = page.locator("#results .count")
+        with page.expect_request(lambda request: _is_full(request.url)):
+            page.keyboard.type("tion")
+        expect(count).to_have_text("32 results in 32 sessions · still searching")
+        page.keyboard.press("Control+a")
+        page.evaluate("scrollTo(0, 200)")
+        held[0].continue_()
+        expect(count).to_have_text("64 results in 64 sessions")
+        field = page.locator("form.search input[type=search]")
+        expect(field).to_be_focused()
+        selected = field.evaluate(
+            "each => each.value.slice(each.selectionStart, each.selectionEnd)"
+        )
+        assert (selected, page.evaluate("scrollY")) == ("tion", 200)
+        assert found.problems == []
 
 
 def test_a_result_opens_its_message(desk: Visit) -> None:
