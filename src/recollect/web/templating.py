@@ -207,7 +207,10 @@ class PageContent(msgspec.Struct, frozen=True):
 
 HTML = "text/html; charset=utf-8"
 THEME_COOKIE = "recollect-theme"
-_FIRST_TEMPLATES = ("session.html", "sessions.html", "base.html", "turns.html", "call.html")
+_FIRST_TEMPLATES = (
+    *("home.html", "session.html", "sessions.html", "base.html", "turns.html", "call.html"),
+    *("search.html", "results.html"),
+)
 _THEMES = frozenset({"light", "dark"})
 
 

@@ -175,8 +175,11 @@ def _make_handler(
 
 def _complete_address(services: Services, request: Request) -> str:
     """Return the address with the whole id of a session, if it has only the beginning of one."""
-    _, section, short_id, *below = request.url.path.split("/")
-    whole_id = services.workspace.complete_id(short_id) if section == "s" else None
+    match request.url.path.split("/"):
+        case "", "s", short_id, *below:
+            whole_id = services.workspace.complete_id(short_id)
+        case _:
+            return ""
     if whole_id is None or whole_id == short_id:
         return ""
     path = "/".join([session_page.make_address(whole_id), *below])
