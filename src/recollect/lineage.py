@@ -8,7 +8,7 @@ listed are roots.
 Continuations, sessions after a `/clear`, and the copies that older clients made to resume a session
 follow the one before them. A copy repeats what it was made of; `cut_copies` says which turns of
 each session are to be read, so that nothing is read twice, and nothing that the original says after
-the copy was made. Threads know the ids in turns, too, but not where sessions are opened.
+the copy was made. Threads also need the ids in turns; opening sessions is up to the caller.
 """
 
 from collections import defaultdict
@@ -53,7 +53,7 @@ class SessionTree(Struct, frozen=True):
 
 
 _CLEAR_SECONDS = 2.0
-"""At most between a `/clear` and the first record of the new session: 5 to 65 ms were seen."""
+"""Maximum time between a `/clear` and the new session's first record: 5 to 65 ms were seen."""
 
 _Link = tuple[str, Relation]
 """The path of the parent, and the relation to it."""
@@ -157,9 +157,9 @@ def _collect_links(
 def _find_cleared(
     sessions: Sequence[SessionListing], clears: Sequence[TypedPrompt]
 ) -> dict[str, str]:
-    """Return the session in which each one was begun by a `/clear`, by id.
+    """Return, by id, the session whose `/clear` started each one.
 
-    Nothing else names the two: it is the session in the same directory that starts right then.
+    No record links the two: it is the session in the same directory that starts right then.
     """
     found: dict[str, str] = {}
     starts = {each.id: (each.cwd, find_start(each)) for each in sessions} if clears else {}

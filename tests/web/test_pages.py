@@ -186,7 +186,7 @@ def test_the_beginning_of_several_ids_lists_the_sessions(tmp_path: Path) -> None
         answer = server.get("/s/abcdef")
         assert answer.status == 404
         (main,) = find_texts(answer.body, "main")
-        assert main.startswith("Not found 2 sessions begin like this. Which one?")
+        assert main.startswith("Not found 2 session IDs start with this. Which one?")
         links = re.findall(r'<a href="/s/([^"]+)">([^<]+)</a>', answer.body.decode())
         assert links == [(each, "How many boats lie at pier 0?") for each in reversed(ids)]
         assert server.get("/s/abc").status == 404

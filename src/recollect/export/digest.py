@@ -105,9 +105,9 @@ def _write(
     yield f"# {markdown.write_words(material.title)}\n\n"
     if left_out:
         named = ", ".join(format_count(left_out[rank], _NAMES[rank]) for rank in sorted(left_out))
-        yield f"> This is a digest. Left out: {named}. Long texts are cut where it says so.\n\n"
+        yield f"> This is a digest. Left out: {named}. Long texts are cut where marked.\n\n"
     elif used < total:
-        yield "> This is a digest. Long texts are cut where it says so.\n\n"
+        yield "> This is a digest. Long texts are cut where marked.\n\n"
     else:
         yield "> This is a digest: all prompts, replies and tool calls, without thinking.\n\n"
     missing: Counter[Rank] = Counter()

@@ -37,7 +37,7 @@ class Level(StrEnum):
 
 
 class Images(StrEnum):
-    """Where images are."""
+    """Where images go."""
 
     INLINE = "inline"
     BESIDE = "beside"

@@ -177,7 +177,7 @@ def price_at_list(message: Message) -> float | None:
 def open_table(
     path: Path, table: export_options.Table, kind: export_options.Format, *, force: bool
 ) -> Iterator[WriteRows]:
-    """Open a table, which takes its place when the block ends; gives a function that adds rows."""
+    """Open a table, moved into place when the block ends; yields a function that adds rows."""
     arrow = _load_arrow() if kind is export_options.Format.PARQUET else None
     with writing.open_new(path, force=force) as file:
         if arrow is None:

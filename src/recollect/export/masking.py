@@ -79,7 +79,7 @@ class RecordMask:
     def scan_meanwhile(self, files: Iterable[str]) -> Iterator[None]:
         """Scan files during the block on all cores but one, until `finish_scan` is called in it."""
         policy = self._redactor.policy
-        # The rules are compiled by this, once and for all processes.
+        # This compiles the rules, once for all processes.
         find_in_record(b"", policy)
         stretches = [stretch for file in files for stretch in _cut_file(file)]
 

@@ -33,7 +33,7 @@ class SessionPart(Struct, frozen=True):
     is_masked: bool = False
     """Whether its records were masked while they were read; if not, all its views are scanned."""
     reopen: Callable[[], Session] | None = None
-    """Opens it again; if it is given, other processes are still scanning its records."""
+    """Reopens it; if given, other processes are still scanning its records."""
     shares: TokenShares | None = None
     """Which tokens are its own; without it, only its own records tell."""
 

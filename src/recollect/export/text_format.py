@@ -1,6 +1,6 @@
 """A session as plain text, drawn as `recollect show` draws it, with times in UTC.
 
-Apart from the other formats because it loads what draws on terminals.
+Separate from the other formats because it loads the terminal renderer.
 """
 
 from collections.abc import Iterator

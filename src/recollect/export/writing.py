@@ -57,7 +57,7 @@ def encode_on_all_cores(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
         yield from encode(pieces, mask)
         return
     first, *batches = _make_batches(pieces)
-    # Templates and lexers are loaded by this, once and for all processes.
+    # This loads templates and lexers, once for all processes.
     yield from encode(first, mask)
 
     def draw_batch(number: int) -> bytes:
@@ -100,7 +100,7 @@ def _write(text: str) -> bytes:
 
 @contextmanager
 def open_new(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
-    """Open a file that takes its place when the block ends, and vanishes if it fails."""
+    """Open a file that is moved into place when the block ends, and deleted if it fails."""
     refuse_existing(target, force=force)
     make_directory(target.parent)
     try:
@@ -130,7 +130,7 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 
 
 def is_directory(target: Path) -> bool:
-    """Return whether a directory is there."""
+    """Return whether a directory exists."""
     return os.path.isdir(target)  # noqa: PTH112 - also for names that cannot be paths
 
 
@@ -152,7 +152,7 @@ def cannot_write(target: Path, error: OSError) -> RecollectError:
 
 
 def make_directory(directory: Path) -> None:
-    """Create a directory for exports, readable only by the user, unless it is there."""
+    """Create a directory for exports, readable only by the user, unless it exists."""
     try:
         make_directories(directory)
     except OSError as error:

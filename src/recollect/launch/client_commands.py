@@ -122,7 +122,7 @@ def check_shown(plan: Resumption) -> None:
 
 
 def resume(plan: Resumption) -> NoReturn:
-    """Replace this process by the client, in the session's directory.
+    """Replace this process with the client, in the session's directory.
 
     Raises NothingFound if the client or the directory does not exist.
     """

@@ -114,7 +114,7 @@ def signal_process_tree(group: int, family: list[Process], number: int) -> None:
 
 
 def is_any_running(family: list[Process]) -> bool:
-    """Return whether one of a family is still running."""
+    """Return whether any process of a family is still running."""
     now = _read_processes()
     return any(pid in now and now[pid][1] == started for pid, started in family)
 

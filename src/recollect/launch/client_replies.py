@@ -97,14 +97,14 @@ class ReplyTable:
     def ask(
         self, send: Callable[[bytes], None], subtype: str, fields: Mapping[str, object]
     ) -> "SentQuestion":
-        """Send a question now; its answer is awaited later."""
+        """Send a request now; its response is awaited later."""
         question = SentQuestion(f"recollect_{next(self._ids)}", subtype)
         self._waiting[question.id] = asyncio.get_running_loop().create_future()
         send(encode_request(question.id, subtype, **fields))
         return question
 
     async def wait(self, question: "SentQuestion", seconds: float) -> Raw:
-        """Return the answer; raises ClientFailure if the client refuses or does not answer."""
+        """Return the response; raises ClientFailure if the client refuses or does not respond."""
         subtype = question.subtype
         try:
             answer = await asyncio.wait_for(self._waiting[question.id], seconds)
@@ -118,7 +118,7 @@ class ReplyTable:
         return answer.response
 
     def resolve(self, answer: Answer) -> None:
-        """Hand on an answer; the client may also repeat our own answers to it."""
+        """Pass on a response; the client may also repeat our own responses to it."""
         waiting = self._waiting.get(answer.request_id or "")
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
@@ -131,7 +131,7 @@ class ReplyTable:
 
 
 class SentQuestion(Struct, frozen=True):
-    """A question that was sent."""
+    """A request that was sent."""
 
     id: str
     subtype: str

@@ -126,7 +126,7 @@ class Conversation(conversation_client.ConversationClient):
         """Answer an open request, once.
 
         Raises NothingFound if there is no such request, and UsageError if it is settled already, or
-        if the answer is not one to it.
+        if the answer does not fit it.
         """
         how, response = make_response(self._state.find_request(request_id), answer)
         if self._process is not None:
@@ -182,7 +182,7 @@ class Conversation(conversation_client.ConversationClient):
         return decode_value(reply, ContextUsage) or ContextUsage()
 
     async def compact(self, instructions: str = "") -> str:
-        """Replace the conversation so far by a summary; returns the uuid of the prompt."""
+        """Replace the conversation so far with a summary; returns the uuid of the prompt."""
         return await self.send(f"/compact {instructions}".rstrip())
 
     async def stop_task(self, task_id: str) -> None:

@@ -151,7 +151,7 @@ class NumberedEvent(Struct, frozen=True, kw_only=True, tag_field="event"):
 
 
 class StatusChanged(NumberedEvent, frozen=True, tag="status"):
-    """The conversation does something else now."""
+    """The status of the conversation changed."""
 
     status: ConversationStatus
     detail: str | None = None

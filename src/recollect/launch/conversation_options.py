@@ -32,7 +32,7 @@ INTERRUPT_SECONDS: Final = 2.0
 """How long an ending conversation waits for its interrupt to arrive."""
 
 EXIT_SECONDS: Final = 5.0
-"""For a client to be gone after its output has ended: it may have been behind a wrapper."""
+"""For a client to exit after its output has ended: it may be behind a wrapper."""
 
 _STEP_SECONDS: Final = 0.05
 

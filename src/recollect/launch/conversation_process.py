@@ -193,7 +193,7 @@ class Activity:
         self._last = 0.0
         self._is_reported = False
         self.step = max(min(timing.silence, timing.idle or timing.silence, 20.0) / 4, 0.02)
-        """How often to look, in seconds."""
+        """How often to check, in seconds."""
 
     @property
     def seconds(self) -> float:
@@ -201,7 +201,7 @@ class Activity:
         return asyncio.get_running_loop().time() - self._last
 
     def note(self) -> None:
-        """It is now."""
+        """Record that it printed something now."""
         self._last = asyncio.get_running_loop().time()
         self._is_reported = False
 

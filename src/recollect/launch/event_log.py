@@ -58,7 +58,7 @@ class EventLog:
         self._wake()
 
     def list_events(self, after: int = 0) -> list[conversation_events.ConversationEvent]:
-        """Return what is kept after this number, and first whether something is missing."""
+        """Return the kept events after this number, preceded by a notice if some were dropped."""
         kept = self._events[bisect_right(self._events, after, key=attrgetter("number")) :]
         if after < self._dropped:
             return [
@@ -93,6 +93,6 @@ class EventLog:
         ]
 
     def _wake(self) -> None:
-        # Every reader waits for the event of its own time; a new one is made for the next.
+        # Wakes all waiting readers; later ones wait for a new event.
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()

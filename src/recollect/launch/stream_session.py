@@ -225,7 +225,7 @@ class StreamSession:
         return build_figures(self.results, len(self._replies), len(self._calls), self._starts)
 
     def start_client(self) -> None:
-        """Note that another client goes on."""
+        """Note that another client continues."""
         self._starts.append(len(self.results))
 
     def add_prompt(self, prompt: str) -> StreamRecord:

@@ -25,7 +25,7 @@ class Server(msgspec.Struct, frozen=True):
     port: int
     host: str = LOOPBACK
     key: str = ""
-    """What programs send to be let in."""
+    """The key that programs send to authenticate."""
 
 
 class _Launch(msgspec.Struct, frozen=True):

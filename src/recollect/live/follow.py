@@ -32,7 +32,7 @@ class FollowOptions(Struct, frozen=True, kw_only=True):
     poll: bool = False
     """Poll instead of using file-system events."""
     watch_limit: int | None = None
-    """Most directories to watch through the system; None is half of the system's limit."""
+    """Maximum directories to watch with file-system events; None is half the system's limit."""
     until: live_events.Until | None = None
     """Stop when all followed sessions are idle, or have ended."""
     status_seconds: float = 1.0

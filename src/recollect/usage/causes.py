@@ -21,7 +21,7 @@ from recollect.session.client_reports import ReplyNote
 from recollect.store.usage_queries import LedgerEntry, Measures
 
 LONG_CONTEXT: Final = 100_000
-"""Tokens; what a request reads from the cache beyond them is the cost of a long context."""
+"""Tokens that a request reads from the cache beyond this are the cost of a long context."""
 
 
 class Cause(StrEnum):

@@ -2,8 +2,8 @@
 
 If no file changed, a query costs one `stat` per file: the modules that read transcripts are
 imported only when one has to be read. If the index cannot be written, the files are counted in
-memory by the same rules, and only transcripts that Claude Code has deleted are missing. Questions
-are functions, because they are asked again after a damaged index has been rebuilt.
+memory by the same rules, and only transcripts that Claude Code has deleted are missing. Queries
+are functions, because they are run again after a damaged index has been rebuilt.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ def open_ledger(
 
 
 class LedgerCache:
-    """Keeps the ledger of some roots that was counted apart, until the index changes.
+    """Keeps the separately counted ledger of some roots, until the index changes.
 
-    Counting apart reads all messages of the roots, which is too slow for every request of a server.
+    Counting it reads all messages of the roots, which is too slow for every request of a server.
     """
 
     def __init__(self, directory: Path, roots: Sequence[Path]) -> None:
@@ -156,7 +156,7 @@ class LedgerCache:
         self._apart: UsageLedger | None = None
 
     def find_state(self) -> list[Stamp | None]:
-        """Return what changes with the index; to be asked before the index is opened."""
+        """Return a value that changes with the index; call it before the index is opened."""
         return [find_stamp(name) for name in self._files]
 
     def ask(

@@ -265,7 +265,7 @@ class _Maker:
                     self._put(each.path), origin, each.kind, each.name, each.time
                 )
             case Sighting():
-                # The only ones that are no reference: the file did not exist.
+                # The only ones that are not references: the file did not exist.
                 return session_outline.BackupEntry(
                     self._put(each.path), self._origin(each.origin), each.kind, None
                 )
@@ -302,6 +302,6 @@ class _Maker:
         )
 
     def _put(self, text: str | None) -> int:
-        # A lone surrogate has no form in the index; such a name is found by no path either.
+        # A lone surrogate cannot be stored in the index, and no path would find the name.
         clean = (text or "").encode("utf-8", "replace").decode()
         return self.texts.setdefault(clean, len(self.texts))

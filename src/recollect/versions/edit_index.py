@@ -29,7 +29,7 @@ from recollect.versions.file_paths import last_component
 from recollect.versions.session_outline import Outline, decode_outline, encode_outline
 
 _MAX_MARK: Final = 100
-"""Bytes of a name; searching in windows needs it to be short."""
+"""Maximum bytes of a name; searching in windows needs it to be short."""
 
 
 class SessionFiles(NamedTuple):

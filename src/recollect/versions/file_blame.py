@@ -1,6 +1,6 @@
 """Who wrote each line of a file: combines its history with the contents committed to git.
 
-Where there is no git or no repository, git knows nothing.
+Without git or a repository, there are no committed contents.
 
 Copies of the file in other work trees of the repository count too, but only for lines of which the
 file's own history says nothing: work done there arrives here by a merge.

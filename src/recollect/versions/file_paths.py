@@ -1,5 +1,5 @@
 """Paths as records have them (of either system, absolute or relative, of a project that moved), and
-the file that was asked about: its spellings, its repository, and the work trees of that.
+the requested file: its spellings, its repository, and that repository's work trees.
 
 Recorded paths are text: each is of the machine that wrote it and says nothing about this one.
 

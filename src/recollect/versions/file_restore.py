@@ -1,7 +1,7 @@
 """Select a version of a file (by number, by time, or by session and turn), and write it back to
 disk without losing the current content.
 
-The new content is complete beside the file before it takes its place in one step, and what it
+The new content is written beside the file and then moved into place in one step, and what it
 replaces is kept under a name of its own. Links are not followed: a transcript can name any path.
 """
 

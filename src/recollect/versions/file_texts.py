@@ -215,7 +215,7 @@ def fits_window(text: str, start: int, lines: Sequence[str], total: int | None) 
 
 
 _MAX_QUADRATIC = 4_000_000
-"""Lines times lines up to which what has no unique lines is compared in full."""
+"""Maximum product of line counts for which regions without unique lines are compared in full."""
 _DISTINCTIVE: Final = re.compile(r"(?:\w\W*){12}")
 
 

@@ -1,4 +1,4 @@
-"""Commits of a git repository and the notes on them, also those of git-ai (`refs/notes/ai`,
+"""Commits of a git repository and the notes on them, including git-ai's (`refs/notes/ai`,
 authorship 3.0.0): which session wrote which lines of a commit.
 
 Git is run with a fixed list of arguments and never lets the repository run a program: no hooks, no
@@ -197,7 +197,7 @@ def _iter_blobs(raw: str) -> Iterator[FileBlob]:
 
 
 def run_git(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
-    """Return what a git command prints; None if it fails or git is not there."""
+    """Return what a git command prints; None if it fails or git is not installed."""
     program = which("git")
     if program is None:
         return None

@@ -66,7 +66,7 @@ OUR_CAUSES: Final = frozenset(
 """Causes that Claude Code itself may be behind."""
 
 _FEW: Final = 8
-"""How many texts are looked for one by one."""
+"""Maximum number of texts to look for one by one."""
 
 BEFORE: Final = Author(AuthorKind.BEFORE)
 OUTSIDE: Final = Author(AuthorKind.OUTSIDE)
@@ -126,7 +126,7 @@ class _Labels:
             self._earlier[version.text] = self._authors
 
     def _start_at_change(self, version: replay.Version, change: evidence.Change) -> None:
-        """Take what a change did not add as what was there before, as far as it says that."""
+        """Treat lines that a change did not add as older, as far as the change shows that."""
         lines = file_texts.split_lines(version.text or "")
         if change.is_new:
             self._lines, self._authors = [], []
@@ -224,7 +224,7 @@ class _Labels:
         return authors
 
     def _fold(self, lines: Sequence[str]) -> Sequence[str]:
-        """Return what lines are compared by: a line end that is added at the end changes none."""
+        """Return the form in which lines are compared: adding a final newline changes none."""
         if self._ignore_space:
             return ["".join(line.split()) for line in lines]
         return [*lines[:-1], lines[-1].rstrip("\n") + "\n"] if lines else lines

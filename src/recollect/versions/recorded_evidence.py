@@ -32,7 +32,7 @@ from recollect.versions.file_texts import decode_file, normalize
 
 _MAX_LINES: Final = 2_000
 _MAX_LINE: Final = 2_000
-"""How much clients show of a file, and characters of a line, without being asked for more."""
+"""Lines of a file, and characters of a line, that clients show by default."""
 
 _NUMBERED: Final = re.compile(r" *(\d+)(?:\t|→)(.*)")
 
@@ -123,7 +123,7 @@ def _read_numbered(
 def _is_whole(text: str, wanted: file_tools.ReadInput, lines: Sequence[str]) -> bool:
     """Whether numbered lines without a gap or a notice are a whole file.
 
-    Only clients that put a tab behind the number show an empty line after a final line end.
+    Only clients that put a tab after the number show an empty line after a final line end.
     """
     is_cut = len(lines) >= _MAX_LINES or any(len(line) >= _MAX_LINE for line in lines)
     is_part = wanted.offset is not None or wanted.limit is not None
@@ -157,7 +157,7 @@ def _read_write(
 
 
 def _drop_carriage_returns(hunks: tuple[PatchHunk, ...]) -> tuple[PatchHunk, ...]:
-    """Return nothing for a patch in which `\\r\\n` on disk makes every line a changed one."""
+    """Return nothing for a patch in which `\\r\\n` on disk makes every line look changed."""
     has_any = any(line.endswith("\r") for hunk in hunks for line in hunk.lines)
     return () if has_any else hunks
 
@@ -202,7 +202,7 @@ def _plan_steps(
 ) -> tuple[file_tools.EditStep, ...]:
     if isinstance(wanted, file_tools.MultiEditInput):
         return wanted.edits
-    # Without a result nothing says what was written: the client strips blanks at line ends.
+    # Without a result nothing says what was written: the client strips trailing blanks.
     is_markdown = wanted.file_path.lower().endswith((".md", ".mdx"))
     new = wanted.new_string
     stripped = "\n".join(line.rstrip(" \t\r") for line in new.split("\n"))

@@ -3,7 +3,7 @@
 A text is carried from one piece of evidence to the next. It stays certain only while nothing can
 have changed the file unseen: the client refuses to edit a file that changed since it was read, so
 an edit with a result proves that the file was as before, unless part of it was read again in
-between or the client says that it went ahead all the same. Everything else is inferred.
+between or the client says that it went ahead anyway. Everything else is inferred.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class VersionKind(StrEnum):
     SEEN = "seen"
     """The first content that is known, or known again, without a change that made it."""
     OUTSIDE = "outside"
-    """Changed by something else than a tool that edits files."""
+    """Changed by something other than a tool that edits files."""
     DELETED = "deleted"
 
 
@@ -115,7 +115,7 @@ def replay(path: str, evidence: Iterable[Evidence], find_base: FindBase | None =
 
 
 def follow_renames(path: str, evidence: Sequence[Evidence]) -> list[FileEvidence | Cause]:
-    """Return what is about the file at `path`, also under the names that it had before."""
+    """Return the evidence about the file at `path`, including under its earlier names."""
     name = path
     found: list[FileEvidence | Cause] = []
     for each in reversed(evidence):
@@ -362,7 +362,7 @@ class _Machine:
         )
 
     def _rank_causes(self) -> list[Cause]:
-        """Return the causes, those that say most first."""
+        """Return the causes, the most specific first."""
         order = {kind: place for place, kind in enumerate(_RANK)}
         return sorted(self.causes.values(), key=lambda cause: order[cause.kind])
 

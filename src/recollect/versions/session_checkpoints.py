@@ -2,8 +2,8 @@
 and the checkpoints that opcode, a front end for Claude Code, keeps beside a session.
 
 `.timelines/SESSION/timeline.json` has a tree of opcode's checkpoints; the content of files is
-beside it in a pool that is compressed. They are listed as what they are and never taken for a
-source of versions: opcode copies a whole project when a message is through, so nothing says which
+beside it in a compressed pool. They are listed as what they are and never taken for a
+source of versions: opcode copies a whole project when a message is complete, so nothing says which
 change made a file.
 
 The backups of Claude Code say for certain what a file contained when a prompt was sent. Where there
@@ -150,7 +150,7 @@ class SessionCheckpoints(msgspec.Struct, frozen=True, kw_only=True):
 def build_checkpoints(
     session: Session, backups: recorded_evidence.Backups | None = None
 ) -> SessionCheckpoints:
-    """Return the state of all files that the session touched, at each prompt of a person."""
+    """Return the state of all files that the session touched, at each user prompt."""
     evidence = session_evidence.collect_evidence(session, backups)
     seen = {
         (each.path, each.origin.uuid or ""): each

@@ -1,5 +1,5 @@
 """Session → what it says about files, in the order in which it happened; what a shell command may
-have done to files is a hint: by its words, never by its effect.
+have done to files is a hint, judged by its words, never by its effect.
 
 A command that moves one file is read too, so that a file keeps its history under a new name.
 
@@ -130,7 +130,7 @@ def collect_references(session: Session) -> tuple[Evidence | Reference, ...]:
 
 
 def _merge(placed: Iterable[_Placed]) -> list[Evidence | Reference]:
-    """Order by place within a file, and by time between files."""
+    """Order by position within a file, and by time between files."""
     by_file: dict[str, list[_Placed]] = {}
     for each in placed:
         by_file.setdefault(each.file, []).append(each)

@@ -37,7 +37,7 @@ class OutdatedOutline(Exception):
 
 
 class OutlinedOrigin(msgspec.Struct, frozen=True, array_like=True):
-    """An origin, with the places of its texts in a list."""
+    """An origin, with its texts as positions in a list."""
 
     time: str | None
     uuid: str | None
@@ -56,7 +56,7 @@ class CallEntry(msgspec.Struct, frozen=True, array_like=True, tag=0):
     origin: OutlinedOrigin
     file: int
     spans: tuple[int, ...]
-    """Offset and length of each line, in turns."""
+    """Offset and length of each line, alternating."""
 
 
 class BackupEntry(msgspec.Struct, frozen=True, array_like=True, tag=1):
@@ -114,7 +114,7 @@ class Outline(msgspec.Struct, frozen=True, array_like=True):
     commits: tuple[evidence.CommitMention, ...] = ()
 
     def list_names(self) -> set[str]:
-        """Return what the files that it is about are found by: see `name_file`.
+        """Return the names by which its files are found: see `name_file`.
 
         One at the top of a project is found by its name alone too: the project may move.
         """

@@ -141,7 +141,7 @@ class _Tally:
 
 
 class Explanation(NamedTuple):
-    """Why a commit is as it is, and the note that would say so."""
+    """The prompts behind a commit, and the note that would record them."""
 
     document: file_versions.WhyDocument
     note: str

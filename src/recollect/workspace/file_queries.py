@@ -61,12 +61,12 @@ class FileFinder:
 
     @property
     def unread(self) -> int:
-        """How many sessions could not be asked within the budget."""
+        """How many sessions could not be read within the budget."""
         return self._asked_index.unread
 
     @property
     def projects(self) -> list[str]:
-        """The projects whose sessions were asked."""
+        """The projects whose sessions were searched."""
         return sorted({each.project for each in self._asked})
 
     def _make_index(self, transcripts: Sequence[Transcript]) -> edit_index.EditIndex:
@@ -103,7 +103,7 @@ class KnownFile(NamedTuple):
 
 
 class FileListing(NamedTuple):
-    """The files of a project, and how many of its sessions could not be asked yet."""
+    """The files of a project, and how many of its sessions could not be read yet."""
 
     files: tuple[KnownFile, ...]
     unread: int

@@ -122,7 +122,7 @@ def add_local_checks(workspace: Workspace, report: HealthReport) -> HealthReport
 
 
 def _examine_archive(roots: Sequence[Path]) -> ArchiveReport:
-    """Return the state of the archive in short."""
+    """Return a summary of the archive's state."""
     from recollect.archive import find_archive_directory, has_archive
     from recollect.documents.health_report import ArchiveReport
     from recollect.render.terminal import display_path

@@ -46,7 +46,7 @@ class ProjectMembers(Struct, frozen=True, kw_only=True):
     """Project directories that belong together."""
 
     main: str
-    """The directory that the others are worktrees or former places of."""
+    """The directory that the others are worktrees or former locations of."""
     path: str | None
     projects: tuple[str, ...]
     """All of them, the main one first."""
@@ -55,7 +55,7 @@ class ProjectMembers(Struct, frozen=True, kw_only=True):
 
 
 def group_projects(listings: Iterable[SessionListing]) -> list[ProjectMembers]:
-    """Group sessions by project, in the order in which projects occur first."""
+    """Group sessions by project, in order of first occurrence."""
     by_project: defaultdict[str, list[SessionListing]] = defaultdict(list)
     for each in listings:
         if not each.is_subagent:
@@ -274,7 +274,7 @@ def _describe_group(
 ) -> ProjectGroup:
     """Describe a group; `named` has the work directories that project directories are named after.
 
-    Usage is known by work directory, also where the project directory is named otherwise.
+    Usage is known by work directory, even where the project directory has another name.
     """
     own = {each.cwd for each in members.listings if each.cwd in usage}
     own.update(path for each in members.projects for path in named.get(each, ()))

@@ -76,7 +76,7 @@ LARGE: Final = 1 << 20
 
 MIN_PAUSE: Final = 0.5
 SHARE: Final = 8
-"""Checking all files may take one part in so many of the time."""
+"""Checking all files may take at most 1/SHARE of the time."""
 
 
 class RefreshTask(Struct, frozen=True):

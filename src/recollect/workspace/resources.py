@@ -166,7 +166,7 @@ class WorkspaceResources:
             yield item
 
     def query_ledger(self, query: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
-        """Ask the updated ledger; return the answer, and why the index could not be used if so."""
+        """Query the updated ledger; return the result, and why the index was not used, if so."""
         from recollect.usage.ledger_access import query_ledger_of
 
         transcripts = self.find_transcripts()

@@ -1,4 +1,4 @@
-"""What is masked where sessions are shown: definite secrets, by what the index has noted.
+"""What is masked where sessions are shown: definite secrets, as noted in the index.
 
 The text pass has noted which lines hold secrets, and where, so those lines are masked without any
 rule and no other is looked at. Lines that it has not read yet are scanned now. A secret is masked
@@ -79,7 +79,7 @@ class DisplayMask:
 
     @cached_property
     def _hasher(self) -> Callable[[bytes], bytes]:
-        # Asked only for what was noted, so that there is a key.
+        # Used only for noted secrets, so the key exists.
         return load_hasher(self._find_directory())
 
     @cached_property
@@ -159,7 +159,7 @@ class SessionMask:
         return redactor
 
     def _recall(self, line: bytes, noted: Sequence[NotedSecret]) -> list[Match]:
-        """Return the secrets of a line by its notes; empty if they do not say all."""
+        """Return the secrets of a line by its notes; empty if these are incomplete."""
         if self._hash is None or self._policy.allow or self._policy.patterns:
             return []
         from recollect.redact.plain_view import decode_view
@@ -234,7 +234,7 @@ class SessionMask:
         return masked
 
     def _iter_known(self, data: bytes) -> Iterator[int]:
-        """Yield where secrets are that other lines have given away, and the user's own kinds."""
+        """Yield where secrets known from other lines occur, and the user's own kinds."""
         if self._is_clean:
             return
         yield from self.redactor.find_known(data)

@@ -104,7 +104,7 @@ class ServedWorkspace(workspace.Workspace):
 
     @property
     def snapshot(self) -> session_catalog.Snapshot:
-        """What is known now; on a server that has just started, after a moment."""
+        """The current snapshot; a server that has just started waits a moment for it."""
         self.catalog.wait_for_list(LIST_SECONDS)
         return self.catalog.snapshot
 
@@ -199,14 +199,14 @@ class ServedWorkspace(workspace.Workspace):
     def _read_outlines(self, project: str) -> None:
         from recollect.workspace.file_queries import iter_outlining
 
-        # A server that ends waits for the current session.
+        # On shutdown, the server waits for the current session.
         for _ in iter_outlining(self, project):
             if self._is_closed:
                 return
         self._outlined.discard(project)
 
     def add_up_costs(self, session: Session) -> list[int | None]:
-        """Return what the first turns of a session cost together: of none, one, two and so on."""
+        """Return the cumulative cost of a session's turns: of none, one, two and so on."""
         from recollect.workspace.turn_selection import accumulate_costs
 
         turns, totals = self._totals.get(session, ((), []))
@@ -255,7 +255,7 @@ class ServedWorkspace(workspace.Workspace):
         stamps = self._ledgers.find_state()
         state = (stamps, self.now.astimezone().date())
         kept = self._overview
-        # Without an index there is nothing to tell a change by.
+        # Without an index, a change cannot be detected.
         if kept is None or kept[0] != state or not any(stamps):
             kept = self._overview = (state, load_reports(self))
         return make_overview(self, kept[1])

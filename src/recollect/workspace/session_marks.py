@@ -69,7 +69,7 @@ def change_mark(
 
 
 def _is_unicode(text: str) -> bool:
-    """Return whether `text` can be written; bytes of an argument that are no UTF-8 cannot."""
+    """Return whether `text` can be written; bytes of an argument that are not UTF-8 cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:

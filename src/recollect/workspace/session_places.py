@@ -25,7 +25,7 @@ from recollect.workspace.session_catalog import FoundSession
 
 _TURN: Final = re.compile(f"{place_names.TURN_PREFIX}(-?[1-9][0-9]{{0,8}})")
 _MAX_TO_SUMMARY: Final = 3
-"""Turns from the boundary of a compaction to its summary, at most."""
+"""Maximum number of turns from the boundary of a compaction to its summary."""
 
 _QUEUED: Final = re.compile(f"{queue.QUEUED_PREFIX}([0-9]{{1,15}})")
 _LINE: Final = re.compile(f"{place_names.LINE_PREFIX}([0-9]{{1,15}})")
@@ -184,7 +184,7 @@ def _find_queued(session: Session, offset: int, words: Sequence[str]) -> RecordL
 
 
 def _complete(session: Session, start: str) -> Iterator[str]:
-    """Yield the one uuid that starts like this, if there is only one."""
+    """Yield the uuid that starts with this, if there is exactly one."""
     if len(start) >= MIN_PREFIX_LENGTH:
         sessions = (session, *(child.session for child in iter_subagents(session)))
         uuids = {uuid for each in sessions for uuid in each.tree.links if uuid.startswith(start)}

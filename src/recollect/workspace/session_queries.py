@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class PresentState(Struct, frozen=True, kw_only=True):
-    """Running clients, usage and marks by session id, retention by that of the directory's path."""
+    """Running clients, usage and marks by session id; retention by the directory's path."""
 
     live: Mapping[str, LiveProcess] = {}
     retentions: Mapping[str, Retention] = {}
@@ -233,7 +233,7 @@ def _find_named(workspace: Workspace, name: str) -> Transcript:
 def open_priced(transcript: Transcript, workspace: Workspace | None) -> Session:
     """Open a session with the prices of a workspace.
 
-    Without one only sessions in which an old client noted a cost are priced, for comparison.
+    Without one only sessions in which an old client recorded a cost are priced, for comparison.
     """
     from recollect.library.opening import open_transcript, price_messages, price_noted
 

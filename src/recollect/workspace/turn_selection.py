@@ -335,7 +335,7 @@ def _add_up(costs: Iterable[int | None]) -> int | None:
 
 
 def accumulate_costs(turns: Iterable[Turn], prices: Prices) -> list[int | None]:
-    """Return the costs of the first turns: of none, one, two and so on; None if none is known."""
+    """Return the cumulative costs of turns: of none, one, two and so on; None if none is known."""
     totals: list[int | None] = [0]
     total: int | None = None
     for turn in turns:

@@ -123,7 +123,7 @@ class Workspace(WorkspaceResources):
     def share_tokens(self, transcripts: Sequence[Transcript]) -> dict[str, TokenShares]:
         """Return by path which tokens of some sessions are their own, as usage counts them.
 
-        Files outside the Claude directories are missing, and all if the index cannot be used.
+        Files outside the Claude directories are missing; if the index cannot be used, all are.
         """
         from recollect.store import NewerIndex
         from recollect.usage.token_shares import share_tokens
@@ -138,7 +138,7 @@ class Workspace(WorkspaceResources):
             return {}
 
     def find_matching(self, query: SessionQuery) -> list[Transcript]:
-        """Return the sessions that match `query`, oldest first; raises NothingFound without any."""
+        """Return the sessions that match `query`, oldest first; raises NothingFound if none do."""
         from recollect.workspace.session_queries import find_matching
 
         return find_matching(self, query)
@@ -276,7 +276,7 @@ class Workspace(WorkspaceResources):
         return take_first_look(self.roots, self.require_sessions(), self._now())
 
     def index(self, options: SyncOptions | None = None) -> IndexUpdate:
-        """Update the index as `options` say, and return its status; None only looks at it."""
+        """Update the index as `options` say, and return its status; None updates nothing."""
         from recollect.workspace.index_upkeep import update_index
 
         return update_index(self, options)

@@ -81,7 +81,7 @@ def _iter_notes(result: SearchResult) -> Iterator[str]:
     elif result.did_you_mean:
         yield f"Did you mean: {_safe(result.did_you_mean)}"
     for word in map(_safe, result.capped):
-        yield f"{word!r} is part of very many words, and only the shortest were searched."
+        yield f"{word!r} occurs in very many words; only the shortest were searched."
 
 
 def _describe_total(result: SearchResult, shown: int) -> str:
@@ -182,8 +182,8 @@ def _safe(text: str) -> str:
 
 DEFAULT_LIMIT = 10
 INDEXING_SECONDS = 1.5
-"""How long a search in a terminal indexes new texts first. To start, to finish what is being read
-and to search take the rest of the two seconds that it may keep people waiting."""
+"""How long a search in a terminal indexes new texts first. Starting up, finishing the current
+read and searching take the rest of the two seconds that people may have to wait."""
 
 _NOT_COMPLETE = (
     "recollect: Indexing is not finished, so results may be missing. Search again, or use --wait."

@@ -1,5 +1,5 @@
-// What the client asks: cards that the server draws, and the answers to them. Only buttons inside
-// the place for cards count, Enter presses none of them, and every answer names its request.
+// Requests from the client: cards that the server renders, and the answers to them. Only buttons
+// inside the card container count, Enter presses none of them, and every answer names its request.
 
 import { addCopyButtons } from "./copying.js";
 import { findAround, getElement, listElements } from "./elements.js";
@@ -57,7 +57,7 @@ export class Cards {
   onLeft = null;
 
   /**
-   * Nobody presses a button that appears under the pointer.
+   * Disables buttons for a moment, so that nobody presses one that has just appeared.
    * @param {HTMLElement} card
    */
   calm(card) {
@@ -96,7 +96,7 @@ export class Cards {
   }
 
   /**
-   * Own words and a choice exclude each other where only one answer counts.
+   * Free text and a choice are mutually exclusive where only one answer counts.
    * @param {Event} event
    */
   choose(event) {

@@ -1,4 +1,4 @@
-// The box: text with completion of `@` paths and `/` commands inside it, sent with Enter.
+// The message box: text with completion of `@` paths and `/` commands, sent with Enter.
 
 import { Chips } from "./chips.js";
 import { drawIcon, getElement } from "./elements.js";
@@ -31,7 +31,7 @@ export class Composer {
     /** @type {Completion[]} */
     this.completions = [];
     this.selected = 0;
-    // The text that they complete: what was typed since may want others.
+    // The text that they complete: text typed since may need others.
     this.completed = "";
     this.timer = 0;
     /** @type {Promise<unknown>} */
@@ -69,7 +69,7 @@ export class Composer {
   }
 
   /**
-   * A conversation that has ended takes no prompts; a draft stays, because it is nowhere else.
+   * An ended conversation takes no prompts; a draft stays, because it is saved nowhere else.
    * @param {boolean} isEnded
    */
   showEnded(isEnded) {
@@ -102,8 +102,8 @@ export class Composer {
   }
 
   /**
-   * The box is free at once, because a client that has to be started again takes seconds; what could
-   * not be sent comes back, before what was typed since.
+   * The box is cleared at once, because restarting a client takes seconds; what could not be sent
+   * comes back, before what was typed since.
    */
   async send() {
     const text = this.field.value;
@@ -170,7 +170,7 @@ export class Composer {
     return this.field.value.slice(0, this.field.selectionStart);
   }
 
-  /** Whether something could be completed that completions were not yet looked up for. */
+  /** Whether there is text to complete whose completions have not been looked up yet. */
   get isStale() {
     return this.completed !== this.before && (COMMAND.test(this.before) || PATH.test(this.before));
   }

@@ -1,4 +1,4 @@
-// The page of a conversation: follows its events from the one that the page was drawn with.
+// The page of a conversation: follows its events from the one that the page was rendered with.
 
 import { Cards } from "./cards.js";
 import { Composer } from "./composer.js";
@@ -26,7 +26,7 @@ import { showText, showToast, translate } from "./words.js";
  */
 
 const PAUSE = 40;
-/** How much longer than a drawing the pause after it is: long turns are drawn less often. */
+/** Pause after a render, as a multiple of its duration: long turns render less often. */
 const REST = 4;
 const MAX_PAUSE = 2000;
 const NEAR_END = 160;
@@ -93,8 +93,8 @@ class ConversationPage {
   }
 
   /**
-   * Who scrolls up, or down to the details, reads on there; a page that has grown meanwhile is still
-   * followed.
+   * A reader who scrolls up, or down to the details, stays there; a page that has merely grown is
+   * still followed.
    */
   noteScroll() {
     const { end } = this;
@@ -107,7 +107,7 @@ class ConversationPage {
   }
 
   /**
-   * Before the scrolling itself: what comes in at this moment would take the page back.
+   * Runs before the scroll itself: output that arrives now would scroll the page back.
    * @param {WheelEvent} event
    */
   noteWheel(event) {
@@ -121,11 +121,11 @@ class ConversationPage {
   }
 
   showEnd() {
-    // The event of a scroll may still be to come.
+    // The scroll event may still be pending.
     if (scrollY !== this.scrolled) this.noteScroll();
     if (!this.isFollowing) return;
     scrollTo({ top: this.end, behavior: "instant" });
-    // Not by the person: the event that says so comes later.
+    // Not by the user: the event that says so comes later.
     this.scrolled = scrollY;
   }
 

@@ -1,4 +1,4 @@
-// What is beside a conversation: its todo list, the files that it changed, the context, and for how
+// The panel beside a conversation: its to-do list, the files that it changed, the context, and how
 // long it has waited for an answer.
 
 import { getElement, listElements } from "./elements.js";

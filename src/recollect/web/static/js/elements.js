@@ -13,7 +13,7 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export function getElement(within, selector, type) {
   const found = within.querySelector(selector);
-  if (!(found instanceof type)) throw new Error(`There is no ${selector} here.`);
+  if (!(found instanceof type)) throw new Error(`No element matches ${selector}.`);
   return found;
 }
 
@@ -39,7 +39,7 @@ export function findAround(event, selector) {
 
 /**
  * @param {string} name as in the template of icons
- * @param {string} label what it says, unless words beside it do
+ * @param {string} label accessible name, unless text beside it says the same
  */
 export function drawIcon(name, label = "") {
   const icon = document.createElementNS(SVG, "svg");

@@ -23,7 +23,7 @@ export function startFinding(article, turns) {
 
   let found = Promise.resolve();
 
-  /** Whoever goes to a hit meanwhile waits for the same search. */
+  /** Going to a hit in the meantime waits for the same search. */
   function find() {
     const text = field.value.trim();
     if (text !== sought) {

@@ -16,7 +16,7 @@ const FIGURES_PAUSE = 2000;
 export function startFollowing(article, turns) {
   const pill = getElement(article, ".new-turns", HTMLElement);
   const status = getElement(article, ".session-status", HTMLElement);
-  // How many messages the session had when the reader was last at its end, or came.
+  // How many messages the session had when the reader was last at its end, or opened it.
   let seen = turns.messages;
   // A long session is counted once it has been read completely.
   turns.waiting.then(
@@ -32,7 +32,7 @@ export function startFollowing(article, turns) {
     const { session = "", project = "" } = article.dataset;
     const query = new URLSearchParams({ project });
     const address = `/api/sessions/${encodeURIComponent(session)}?${query}`;
-    // A server that is away is announced by whoever listens to it.
+    // The event stream reports a server that is unreachable.
     const answer = await fetch(address).catch(() => null);
     if (!answer?.ok) return;
     const { cost_usd: cost } = (await answer.json()).session;
@@ -117,7 +117,7 @@ export function startFollowing(article, turns) {
     {
       onLost: (isLost) => {
         if (isLost && !wasLost) showToast(translate("lost"));
-        // The server may have been away: the next update includes what was missed.
+        // The server may have been unreachable: the next update includes what was missed.
         if (!isLost && wasLost) grow(true);
         wasLost = isLost;
       },

@@ -9,7 +9,7 @@ const HOLD = 3000;
 const OWN_TEXT = "button, .actions, .turn-figures, .prompt-meta, .status, .duration, script";
 
 /**
- * What is marked and shown, while it is.
+ * The current highlight, if there is one.
  * @type {{ range: Range, id: string, marks: string } | null}
  */
 let shown = null;
@@ -18,7 +18,7 @@ let shown = null;
  * Marks words in an element, or else in the turn around it, and shows the best place.
  * @param {HTMLElement} target
  * @param {string} marks one word or phrase per line
- * @param {boolean} isScrolled whether the page goes there
+ * @param {boolean} isScrolled whether the page scrolls there
  */
 export async function markWords(target, marks, isScrolled = true) {
   shown = null;
@@ -46,7 +46,7 @@ export async function markWords(target, marks, isScrolled = true) {
   if (isScrolled) target.scrollIntoView({ block: "center", behavior: "instant" });
 }
 
-/** Marks the words again after the turn that has them was drawn again. */
+/** Marks the words again after their turn has been rendered again. */
 export async function restoreMarks() {
   if (!shown?.range.collapsed) return;
   const target = document.getElementById(shown.id);
@@ -140,7 +140,7 @@ function readText(scope) {
     starts.push(text.length);
     const words = node.nodeValue ?? "";
     const small = words.toLowerCase();
-    // Lower case may be longer, as that of \u0130 is: offsets have to stay those of the node.
+    // Lower case may be longer, as for \u0130: offsets have to stay those of the node.
     text += (small.length === words.length ? small : words).replace(/\s/g, " ");
   }
   return { text, nodes, starts };

@@ -131,7 +131,7 @@ export function startOutline(article, turns) {
     const keys = entries.map((entry) => JSON.stringify(entry));
     const first = keys.findIndex((key, at) => key !== drawn[at]?.key);
     const start = first < 0 ? keys.length : first;
-    // The lines that came with the page lead to other pages, for readers without scripts.
+    // The lines that came with the page link to other pages, for readers without scripts.
     if (drawn.length === 0) list.replaceChildren();
     for (const { items } of drawn.splice(start)) {
       for (const item of items) item.remove();
@@ -274,7 +274,7 @@ export function startOutline(article, turns) {
 }
 
 /**
- * A step of the way to a subagent: the one to open, and the call in it that started the next.
+ * A step on the way to a subagent: the one to open, and the call in it that started the next.
  * @param {Agent} agent
  * @param {Agent | undefined} next
  * @returns {[agent: string, turn: number, anchor: string]}

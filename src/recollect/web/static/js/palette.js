@@ -60,7 +60,7 @@ async function fill() {
 }
 
 /**
- * What is no title may still be in a text.
+ * Words that are in no title may still be in a text.
  * @param {string} text
  * @returns {Choice}
  */

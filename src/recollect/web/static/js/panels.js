@@ -1,4 +1,4 @@
-// Panels that take a moment: each is part of a page of its own, and fetched when the page is there.
+// Slow panels: each is part of a page of its own, and fetched once this page has loaded.
 
 import { getElement, listElements } from "./elements.js";
 import { fetchFragment } from "./fragments.js";

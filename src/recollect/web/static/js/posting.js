@@ -1,7 +1,7 @@
 // The only place that asks the server to do something: POST with the nonce of the page.
 
 /**
- * Sends a request and returns what the server says; throws an error with its words.
+ * Sends a request and returns the server's response; throws an error with its message.
  * @param {string} address
  * @param {string} nonce
  * @param {Record<string, unknown>} body

@@ -20,7 +20,7 @@ async function restore(button) {
 }
 
 /**
- * Resolves to whether the person confirms. Closing the dialog and Enter do not.
+ * Resolves to whether the user confirms. Closing the dialog or pressing Enter does not.
  * @param {string} target
  * @param {string} diff
  * @returns {Promise<boolean>}

@@ -1,5 +1,5 @@
-// What runs: the count in the navigation, the list beside a conversation, and a notification when
-// one waits. One tab listens for all: browsers open few connections to a server.
+// What is running: the count in the navigation, the list beside a conversation, and a notification
+// when one waits. One tab listens for all: browsers open few connections to a server.
 
 import { findAround, listElements } from "./elements.js";
 import { listen } from "./events.js";

@@ -1,4 +1,4 @@
-// The trace of the whole session over the width of the page: a tick for each step, and behind them
+// The trace of the whole session across the page: a tick for each step, and behind them
 // how full the context was. A box shows which turns are on the screen and can be dragged, a click or
 // an arrow key goes to a turn, and triangles below show where something was found.
 
@@ -54,7 +54,7 @@ export class Scrubber {
       place.setPointerCapture(event.pointerId);
       this.go(this.findTurn(event.clientX));
     });
-    // The browser would take the picture for something to drag elsewhere.
+    // Otherwise the browser would start to drag the picture itself.
     place.addEventListener("mousedown", (event) => {
       event.preventDefault();
       place.focus({ preventScroll: true });

@@ -73,7 +73,7 @@ export function startSearching() {
     try {
       results.replaceChildren(await fetchFragment(`/search?${query}`, asked.signal));
       showTimes(results);
-      // What takes long is looked for when nobody types any more.
+      // Slow lookups run once typing has stopped.
       if (results.querySelector("[data-unfinished]")) {
         timer = setTimeout(() => search(false), LONG_PAUSE);
       }

@@ -28,7 +28,7 @@ async function revealSecret(chip, address) {
   }
 }
 
-/** Chips come with every part of a session that is loaded, so the document listens for all. */
+/** Chips come with every part of a session that is loaded, so the document handles all clicks. */
 export function startSecrets() {
   document.addEventListener("click", async (event) => {
     const button = event.target instanceof Element ? event.target.closest(".secret button") : null;

@@ -31,12 +31,12 @@ async function showPlace(article, turns, wanted, isKnown) {
 }
 
 /**
- * What stays at the top covers what is scrolled to, unless the page knows how high it is.
+ * The sticky header would cover scroll targets if the page did not know its height.
  * @param {HTMLElement} article
  */
 function measureHead(article) {
   const head = getElement(article, ".session-head", HTMLElement);
-  // Not as a style attribute, of which a page has none.
+  // Not as a style attribute: pages have none.
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets.push(sheet);
   const measure = () => {

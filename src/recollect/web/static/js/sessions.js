@@ -42,7 +42,7 @@ export function followList() {
   );
 }
 
-/** The list follows the filters, and so does the address. */
+/** Keeps the list and the URL in sync with the filters. */
 export function startFilters() {
   const list = getElement(document, "#list", HTMLElement);
   const form = getElement(document, "form[data-instant]", HTMLFormElement);

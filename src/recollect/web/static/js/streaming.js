@@ -1,5 +1,5 @@
-// What the model is writing: blocks of text as it arrives, until the server has drawn the finished
-// record. Always as text, never as markup.
+// What the model is writing: blocks of text as it arrives, until the server has rendered the
+// finished record. Always as text, never as markup.
 
 import { showText, translate } from "./words.js";
 

@@ -1,5 +1,5 @@
-// A row of tabs, of which one shows its panel. Tabs without anything in them are left out, and with
-// only one left there is nothing to choose.
+// A row of tabs, one of which shows its panel. Empty tabs are hidden, and so is a row with only one
+// tab left.
 
 import { getElement, listElements } from "./elements.js";
 

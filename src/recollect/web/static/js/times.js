@@ -1,6 +1,6 @@
 // Short times such as "3 h" or "Wed", with the exact time as a tooltip; updated regularly.
 
-// Days before months, as everywhere else on the pages.
+// Day before month, as everywhere else on the pages.
 const language = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
 const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 const weekday = new Intl.DateTimeFormat(language, { weekday: "short" });
@@ -12,7 +12,7 @@ const MINUTE = 60000;
 const DAY = 1440 * MINUTE;
 
 /**
- * now, 2 min, 3 h, yesterday, Wed, 13 Nov, 16 Oct 2025: the shorter, the longer ago.
+ * now, 2 min, 3 h, yesterday, Wed, 13 Nov, 16 Oct 2025: the longer ago, the less precise.
  * @param {Date} moment
  * @param {Date} now
  */

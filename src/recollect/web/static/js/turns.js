@@ -37,7 +37,7 @@ export class Turns {
     // The server's HTML, before anything was opened or added, to detect changes.
     /** @type {WeakMap<Element, string>} */
     this.drawn = new WeakMap();
-    // What the server calls the state of the turns on the page; empty if it must send all of them.
+    // The server's id for the state of the turns on the page; empty if it must send all of them.
     this.revision = "";
     // Of a conversation that runs: how often its todo list or its files have changed.
     this.detailsRevision = article.dataset.detailsRevision ?? "";

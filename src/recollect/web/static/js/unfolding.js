@@ -116,7 +116,7 @@ export async function openAround(target) {
     }
     if (!(each instanceof HTMLDetailsElement)) continue;
     each.open = true;
-    // What is sought may be in a field that the view of a call leaves out.
+    // The match may be in a field that the view of a call leaves out.
     await fill(each, true);
   }
 }
