@@ -19,9 +19,9 @@ from pathlib import Path
 from benchmarks.corpus import Corpus, copy_public, make_corpus, make_reference
 from benchmarks.index import Figure
 from recollect.archive.archive import Archive, ArchiveSettings
+from recollect.archive.archive_maintenance import verify_archive
 from recollect.archive.archive_sync import sync_archive
 from recollect.archive.archive_tasks import restore_files
-from recollect.archive.archive_upkeep import verify_archive
 
 MEGABYTE = 1_000_000
 RATIO_GOAL = 1.4

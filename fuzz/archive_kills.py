@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from recollect.archive.archive import Archive, ArchiveSettings
+from recollect.archive.archive_maintenance import encrypt_to, verify_archive
 from recollect.archive.archive_sync import sync_archive
 from recollect.archive.archive_tasks import allow_again, forget_session, list_sessions, locate
-from recollect.archive.archive_upkeep import encrypt_to, verify_archive
 from recollect.archive.encryption import MAGIC, find_recipient, generate_identity
 from recollect.archive.manifests import iter_checked
 
@@ -51,7 +51,7 @@ archive_sync.BATCH = int(words[0])
 archive_sync.sync_archive(Archive(Path(directory)), [Path(root)])
 """,
     "encrypt": f"""{_START}
-from recollect.archive.archive_upkeep import encrypt_to
+from recollect.archive.archive_maintenance import encrypt_to
 identities, recipients = words[0].split(), words[1].split()
 {_READY}
 encrypt_to(Archive(Path(directory), identities), recipients, lambda _done, _count: None)

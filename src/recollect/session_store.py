@@ -20,8 +20,8 @@ from typing import Any, Final, NotRequired, Protocol, TypedDict, TypeVar
 import msgspec
 
 from recollect.archive import (
+    archive_maintenance,
     archive_sync,
-    archive_upkeep,
     archived_files,
     find_archive_directory,
     manifests,
@@ -244,7 +244,7 @@ class ArchiveSessionStore:
             is_below = bool(below) and version.path.startswith(below)
             return version.root == self._root and (version.path == path or is_below)
 
-        archive_upkeep.remove_versions(self._archive, is_deleted)
+        archive_maintenance.remove_versions(self._archive, is_deleted)
         self._open, self._mine, self._manifests = {}, None, None
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from fuzz.archive_kills import kill_often
 from recollect.archive.archive import Archive
+from recollect.archive.archive_maintenance import Damage, verify_archive
 from recollect.archive.archive_sync import sync_archive
-from recollect.archive.archive_upkeep import Damage, verify_archive
 from recollect.errors import ArchiveFailure
 from tests.archive.trees import LINE, OTHER, PROJECT, TRANSCRIPT, Pond, read_facts
 from tests.process import run_python

@@ -9,9 +9,9 @@ import pytest
 
 from recollect.archive import find_archive_directory
 from recollect.archive.archive import ArchiveSettings
+from recollect.archive.archive_maintenance import remove_sessions, verify_archive
 from recollect.archive.archive_sync import count_changed
 from recollect.archive.archive_tasks import list_sessions
-from recollect.archive.archive_upkeep import remove_sessions, verify_archive
 from recollect.archive.manifests import FileKind, iter_checked, make_time
 from recollect.archive.object_store import MAX_CONTENT
 from recollect.errors import UnreadableInput, UsageError

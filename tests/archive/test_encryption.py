@@ -12,16 +12,16 @@ import pytest
 
 from fuzz.archive_kills import kill_often
 from recollect.archive.archive import Archive
-from recollect.archive.archive_source import mount_archive
-from recollect.archive.archive_sync import count_changed, sync_archive
-from recollect.archive.archive_tasks import export_sessions, run_restore
-from recollect.archive.archive_upkeep import (
+from recollect.archive.archive_maintenance import (
     encrypt_to,
     make_identity_file,
     protect_with_passphrase,
     require_matching_identity,
     verify_archive,
 )
+from recollect.archive.archive_source import mount_archive
+from recollect.archive.archive_sync import count_changed, sync_archive
+from recollect.archive.archive_tasks import export_sessions, run_restore
 from recollect.archive.bundle_tasks import import_bundle, make_bundle
 from recollect.archive.bundles import FileLock
 from recollect.archive.encryption import (

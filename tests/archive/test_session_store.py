@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from recollect.archive.archive_maintenance import verify_archive
 from recollect.archive.archive_source import mount_archive
 from recollect.archive.archive_tasks import run_restore
-from recollect.archive.archive_upkeep import verify_archive
 from recollect.errors import UsageError
 from recollect.locations import discover_root
 from recollect.session_store import MAX_TAIL, ArchiveSessionStore, SessionKey

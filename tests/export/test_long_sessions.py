@@ -145,7 +145,7 @@ def scan_growing_file() -> str:
         growing.write_text(f"{TOKENS[0]}\n{TOKENS[1]}")
         mask = Mask(DEFAULT_POLICY)
         assert mask.records is not None
-        with mask.records.scan_meanwhile([str(growing)]):
+        with mask.records.scan_in_background([str(growing)]):
             growing.write_text(f"{TOKENS[0]}\n{TOKENS[1]}\n{TOKENS[2]}\n")
             beside.write_text(f"{TOKENS[3]}\n")
             mask.records.finish_scan([str(growing), str(beside)])

@@ -7,7 +7,7 @@ from recollect.health.root_checks import (
     INDEX_BYTES_PER_SECOND,
     ExpiringSession,
     FirstRunOverview,
-    take_first_look,
+    build_first_run_overview,
 )
 from recollect.sync.index_access import find_transcripts
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, seconds_of, title
@@ -18,7 +18,7 @@ DAY = 24 * 3600
 def look(root: ClaudeRoot, day: int) -> FirstRunOverview:
     """Return the overview this many days after the first morning."""
     now = datetime.fromtimestamp(seconds_of(day * DAY), UTC)
-    return take_first_look([root.path], find_transcripts([root.path]), now)
+    return build_first_run_overview([root.path], find_transcripts([root.path]), now)
 
 
 def test_the_overview_counts_everything(tmp_path: Path) -> None:

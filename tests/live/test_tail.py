@@ -212,7 +212,7 @@ def test_bytes_exchanged_in_the_middle_are_found_by_a_check(path: Path) -> None:
     drain(tail)
     write(path, padding, line(2), padding)
     assert tail.read().reset is None
-    assert tail.is_doubtful
+    assert tail.needs_verification
     check(tail)
     step = tail.read()
     assert (step.reset, [piece.raw for piece in step.pieces]) == (
@@ -220,7 +220,7 @@ def test_bytes_exchanged_in_the_middle_are_found_by_a_check(path: Path) -> None:
         [padding, line(2), padding],
     )
     check(tail)
-    assert not tail.is_doubtful
+    assert not tail.needs_verification
 
 
 def test_a_deleted_file_may_come_back(path: Path) -> None:

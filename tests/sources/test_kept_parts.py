@@ -10,7 +10,7 @@ from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import UnreadableInput
 from recollect.sources.kept_parts import END_BYTES, kept_parts, read_parts
 from recollect.sources.safe_files import open_file
-from recollect.sync import find_transcripts, list_current, list_unsaved, sync_and_keep
+from recollect.sync import find_transcripts, list_current, list_unsaved, sync_with_parts
 
 LINE = b"0123456789abcde\n"
 SIZES = st.sampled_from([0, 1, END_BYTES, 2 * END_BYTES, 2 * END_BYTES + 1, 5 * END_BYTES])
@@ -68,10 +68,10 @@ def test_the_ends_and_the_lines_between_need_no_file(tmp_path: Path) -> None:
 def test_lists_from_kept_parts_are_those_from_files(tmp_path: Path) -> None:
     """A list after a sync shows the same sessions, whichever of the two it reads."""
     transcripts = find_transcripts([CLAUDE_DIRECTORY])
-    kept = sync_and_keep(tmp_path, transcripts)
+    kept = sync_with_parts(tmp_path, transcripts)
     assert kept.keys() == {each.file for each in transcripts}
     with kept_parts(kept):
         listed = list_current(tmp_path, transcripts)
     assert listed
     assert listed == [each for each in list_unsaved(transcripts) if each.path in kept]
-    assert sync_and_keep(tmp_path, transcripts) == {}
+    assert sync_with_parts(tmp_path, transcripts) == {}

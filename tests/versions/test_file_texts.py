@@ -9,11 +9,11 @@ from recollect.records.tools.file_tools import EditStep
 from recollect.versions.file_texts import (
     FileText,
     TextForm,
-    adopt_patch,
     apply_steps,
     decode_file,
     encode_file,
     fits_window,
+    reconcile_with_patch,
     revert_patch,
     revert_steps,
     split_lines,
@@ -101,7 +101,7 @@ def _hunk(start: int, *lines: str) -> PatchHunk:
 )
 def test_patches_confirm_a_text(text: str, hunk: PatchHunk, adopted: str | None) -> None:
     """Tabs are taken from the text, quotes from the patch, and anything else contradicts."""
-    assert adopt_patch(text, [hunk]) == adopted
+    assert reconcile_with_patch(text, [hunk]) == adopted
 
 
 def test_windows_are_compared_with_their_place() -> None:

@@ -14,8 +14,8 @@ from typing import Final
 from msgspec import Struct, structs
 
 from recollect.archive import (
+    archive_maintenance,
     archive_sync,
-    archive_upkeep,
     archived_files,
     bundles,
     manifests,
@@ -213,7 +213,7 @@ def run_verification(
     archive: Archive, watch: Watch, *, deep: bool
 ) -> archive_reports.ArchiveVerification:
     """Check everything, and return all damage."""
-    found = archive_upkeep.verify_archive(archive, deep=deep, watch=watch)
+    found = archive_maintenance.verify_archive(archive, deep=deep, watch=watch)
     return archive_reports.ArchiveVerification(
         is_deep=deep,
         manifests=found.manifests,
@@ -334,7 +334,7 @@ def _remove(
 ) -> archive_reports.ArchiveRemoval:
     archive.require_settings()
     wanted = {(each.root, each.id) for each in sessions}
-    removal = archive_upkeep.remove_sessions(archive, wanted, dry_run=dry_run)
+    removal = archive_maintenance.remove_sessions(archive, wanted, dry_run=dry_run)
     return archive_reports.ArchiveRemoval(
         is_dry_run=dry_run,
         sessions=[each.id for each in sessions],

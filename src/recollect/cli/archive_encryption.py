@@ -117,7 +117,7 @@ def encrypt(
       recollect archive encrypt --recipient age1KEY
       recollect archive encrypt --passphrase
     """
-    from recollect.archive.archive_upkeep import protect_with_passphrase
+    from recollect.archive.archive_maintenance import protect_with_passphrase
     from recollect.cli.archive_text import iter_key_advice, iter_key_warning
 
     if sum(map(bool, (recipients, asks_passphrase, new_key))) != 1:
@@ -149,7 +149,7 @@ def decrypt(*, yes: bool, as_json: bool) -> int:
     \b
       recollect archive decrypt
     """
-    from recollect.archive.archive_upkeep import encrypt_to
+    from recollect.archive.archive_maintenance import encrypt_to
 
     archive = open_existing()
     settings = archive.require_settings()
@@ -167,7 +167,7 @@ def _make_key(archive: Archive, path: Path) -> tuple[str, ...]:
 
     A key whose encryption was interrupted is used again, so that the same command finishes it.
     """
-    from recollect.archive.archive_upkeep import make_identity_file, require_matching_identity
+    from recollect.archive.archive_maintenance import make_identity_file, require_matching_identity
     from recollect.archive.encryption import KeyMissing, get_key_finder
 
     settings = archive.require_settings()
@@ -183,7 +183,7 @@ def _encrypt_to_keys(
     archive: Archive, recipients: Sequence[str], key: Path | None, watch: Watch
 ) -> Sequence[str]:
     """Encrypt to recipients whose key is here; return the identities."""
-    from recollect.archive.archive_upkeep import encrypt_to, require_matching_identity
+    from recollect.archive.archive_maintenance import encrypt_to, require_matching_identity
     from recollect.archive.encryption import IDENTITY_VARIABLE, get_key_finder
 
     finder = get_key_finder()

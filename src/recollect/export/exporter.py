@@ -62,7 +62,7 @@ class Exporter:
         """Return a new export that masks by another policy."""
         return Exporter(replace(self.options, redaction=policy))
 
-    def scans_meanwhile(self, size: int) -> bool:
+    def should_scan_in_background(self, size: int) -> bool:
         """Return whether a transcript of this size is scanned by other processes meanwhile."""
         return (
             self._mask.is_on
@@ -70,10 +70,10 @@ class Exporter:
             and writing.should_use_all_cores(size)
         )
 
-    def scan_meanwhile(self, files: Iterable[str]) -> AbstractContextManager[None]:
+    def scan_in_background(self, files: Iterable[str]) -> AbstractContextManager[None]:
         """Scan files on other cores while a session is opened and collected in the block."""
         records = self._mask.records
-        return records.scan_meanwhile(files) if records else nullcontext()
+        return records.scan_in_background(files) if records else nullcontext()
 
     def collect_secrets(self, open_session: Callable[[], Session]) -> Session:
         """Open a session and remember its secrets, so that they are masked in all others too."""

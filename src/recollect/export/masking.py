@@ -76,7 +76,7 @@ class RecordMask:
         return bool(self._telling) or self._redactor.is_aware
 
     @contextmanager
-    def scan_meanwhile(self, files: Iterable[str]) -> Iterator[None]:
+    def scan_in_background(self, files: Iterable[str]) -> Iterator[None]:
         """Scan files during the block on all cores but one, until `finish_scan` is called in it."""
         policy = self._redactor.policy
         # This compiles the rules, once for all processes.

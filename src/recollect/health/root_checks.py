@@ -76,7 +76,7 @@ class FirstRunOverview(Struct, frozen=True, kw_only=True):
     """The first `MAX_NAMED` of them."""
 
 
-def take_first_look(
+def build_first_run_overview(
     roots: Sequence[Path], transcripts: Sequence[Transcript], now: datetime
 ) -> FirstRunOverview:
     """Return an overview of `transcripts`, which were found below `roots`."""

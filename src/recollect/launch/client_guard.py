@@ -48,7 +48,7 @@ def start_guard(client: int, mark: str) -> "subprocess.Popen[bytes] | None":
     )
 
 
-def dismiss_guard(guard: "subprocess.Popen[bytes] | None") -> None:
+def stop_guard(guard: "subprocess.Popen[bytes] | None") -> None:
     """End a guard without ending its client."""
     if guard is not None:
         guard.kill()

@@ -87,7 +87,7 @@ def read_effort(reply: Raw) -> str | None:
     return found.applied.effort if found and found.applied else None
 
 
-class ReplyTable:
+class PendingRequests:
     """The requests that wait for a response of the client."""
 
     def __init__(self) -> None:
@@ -96,14 +96,14 @@ class ReplyTable:
 
     def ask(
         self, send: Callable[[bytes], None], subtype: str, fields: Mapping[str, object]
-    ) -> "SentQuestion":
+    ) -> "SentRequest":
         """Send a request now; its response is awaited later."""
-        question = SentQuestion(f"recollect_{next(self._ids)}", subtype)
+        question = SentRequest(f"recollect_{next(self._ids)}", subtype)
         self._waiting[question.id] = asyncio.get_running_loop().create_future()
         send(encode_request(question.id, subtype, **fields))
         return question
 
-    async def wait(self, question: "SentQuestion", seconds: float) -> Raw:
+    async def wait(self, question: "SentRequest", seconds: float) -> Raw:
         """Return the response; raises ClientFailure if the client refuses or does not respond."""
         subtype = question.subtype
         try:
@@ -130,7 +130,7 @@ class ReplyTable:
                 waiting.set_exception(ClientFailure("claude has exited."))
 
 
-class SentQuestion(Struct, frozen=True):
+class SentRequest(Struct, frozen=True):
     """A request that was sent."""
 
     id: str

@@ -48,7 +48,7 @@ class ConversationClient:
         self._ended: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[object]] = set()
         self._starting = asyncio.Lock()
-        self._replies = client_replies.ReplyTable()
+        self._replies = client_replies.PendingRequests()
         self._closing: asyncio.Task[None] | None = None
         self._info: asyncio.Future[client_replies.ClientInfo] = (
             asyncio.get_running_loop().create_future()
@@ -163,8 +163,8 @@ class ConversationClient:
     async def _greet(
         self,
         process: conversation_process.ConversationProcess,
-        asked: client_replies.SentQuestion,
-        *settings: client_replies.SentQuestion,
+        asked: client_replies.SentRequest,
+        *settings: client_replies.SentRequest,
     ) -> None:
         """Wait until the client says what it offers, and has taken the settings from before."""
         try:

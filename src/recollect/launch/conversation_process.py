@@ -182,7 +182,7 @@ async def _watch(process: ConversationProcess) -> None:
             # Cancelled, because the event loop ends: the guard then acts as if we had exited.
             guard.stdin.close()
         else:
-            client_guard.dismiss_guard(guard)
+            client_guard.stop_guard(guard)
 
 
 class Activity:

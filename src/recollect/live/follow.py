@@ -300,7 +300,7 @@ class _Follower:
             for path in due[:1]:
                 del self._quiet_since[path]
                 tail = self._files[path].tail
-                if tail is not None and tail.is_doubtful:
+                if tail is not None and tail.needs_verification:
                     self._check = path, tail.check()
         if self._check is None:
             return None

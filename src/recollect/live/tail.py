@@ -102,7 +102,7 @@ class Tail:
         return Mark(self._offset, self._digest.digest())
 
     @property
-    def is_doubtful(self) -> bool:
+    def needs_verification(self) -> bool:
         """Whether the file has changed since everything that was read was last compared."""
         return self._state is not None and self._state.stamp != self._checked
 

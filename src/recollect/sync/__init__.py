@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from recollect.sync.sync_engine import (
         OnProgress,
         SyncProgress,
-        count_apart,
+        count_separately,
         sync,
-        sync_and_keep,
         sync_in_memory,
+        sync_with_parts,
     )
     from recollect.sync.text_indexer import (
         NO_FRESH_TEXTS,
@@ -65,7 +65,7 @@ _MODULES = {
         "find_deleted_session list_current list_indexed list_known list_retitled "
         "list_unsaved locate_indexed"
     ),
-    "sync_engine": "OnProgress SyncProgress count_apart sync sync_and_keep sync_in_memory",
+    "sync_engine": "OnProgress SyncProgress count_separately sync sync_with_parts sync_in_memory",
     "text_indexer": "Analyzer NO_FRESH_TEXTS TextProgress TextWatch index_texts read_fresh",
     "text_plan": "find_text_status",
     "text_reading": "TextPassConsumer",
@@ -86,7 +86,7 @@ __all__ = [
     "TextProgress",
     "TextWatch",
     "Traits",
-    "count_apart",
+    "count_separately",
     "find_calls",
     "find_counted",
     "find_deleted_session",
@@ -112,8 +112,8 @@ __all__ = [
     "read_outlines",
     "select_indexed",
     "sync",
-    "sync_and_keep",
     "sync_in_memory",
+    "sync_with_parts",
     "to_micro",
     "to_milliseconds",
 ]

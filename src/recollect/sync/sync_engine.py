@@ -92,7 +92,7 @@ def sync(
     return _run(directory, request)
 
 
-def sync_and_keep(
+def sync_with_parts(
     directory: Path, transcripts: Sequence[Transcript], limits: Limits = Limits()
 ) -> dict[str, FileParts]:
     """Do the same, and return what a list reads of the files that have changed, by path."""
@@ -142,7 +142,7 @@ def sync_in_memory(
     return connection
 
 
-def count_apart(
+def count_separately(
     connection: database.Connection, files: Mapping[int, catalog.FileRow], prices: Path | None
 ) -> database.Connection:
     """Return an index in memory that counts these files of another one as if there were no others.

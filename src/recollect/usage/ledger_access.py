@@ -136,9 +136,9 @@ def open_ledger(
     if not ledger.is_partial or not queries.has_copies_elsewhere(ledger.files):
         return ledger
     # A message that was copied to another directory may count there, for the whole index.
-    from recollect.sync import count_apart
+    from recollect.sync import count_separately
 
-    alone = count_apart(queries.connection, ledger.files, prices)
+    alone = count_separately(queries.connection, ledger.files, prices)
     return UsageLedger(UsageQueries(alone), ledger.roots, prices)
 
 

@@ -164,8 +164,8 @@ def blame_present(
     content = file_texts.decode_file(data)
     if content is None:
         raise UnreadableInput(f"{history.path} is not a text file.")
-    is_doubtful = modified is not None and _ran_commands(history, modified)
-    later = line_authors.DOUBTFUL if is_doubtful else line_authors.OUTSIDE
+    needs_verification = modified is not None and _ran_commands(history, modified)
+    later = line_authors.DOUBTFUL if needs_verification else line_authors.OUTSIDE
     return _blame(history, history.versions, git, content.text, later, ignore_space=ignore_space)
 
 

@@ -137,7 +137,7 @@ def revert_steps(text: str, steps: Sequence[EditStep]) -> str | None:
     return text
 
 
-def adopt_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
+def reconcile_with_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
     """Check the text after an edit against the client's patch; None if they contradict.
 
     The patch has two spaces for each leading tab, but unlike the strings of the edit it has the
@@ -165,7 +165,7 @@ def adopt_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
 
 def revert_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
     """Return the text before a change, removed lines as the patch has them; None if they differ."""
-    if not hunks or adopt_patch(text, hunks) != text:
+    if not hunks or reconcile_with_patch(text, hunks) != text:
         return None
     lines = text.split("\n")
     for hunk in reversed(hunks):
@@ -199,7 +199,7 @@ def detab(line: str) -> str:
     return "  " * (len(line) - len(bare)) + bare
 
 
-def is_same_but_tabs(one: str, other: str) -> bool:
+def equals_ignoring_tabs(one: str, other: str) -> bool:
     """Whether two texts are equal but for leading tabs, which patches do not have."""
     if one == other:
         return True

@@ -34,7 +34,7 @@ class Author(Struct, frozen=True):
 
     kind: AuthorKind
     version: replay.Version | None = None
-    is_doubtful: bool = False
+    needs_verification: bool = False
     """Commands of Claude Code may have written it where nothing is recorded."""
 
     @property
@@ -47,7 +47,7 @@ class Author(Struct, frozen=True):
                 return "other"
             case AuthorKind.OUTSIDE:
                 causes = self.version.causes if self.version else ()
-                is_ours = self.is_doubtful or any(each.kind in OUR_CAUSES for each in causes)
+                is_ours = self.needs_verification or any(each.kind in OUR_CAUSES for each in causes)
                 return "unknown" if is_ours else "other"
         return "unknown"
 
@@ -70,7 +70,7 @@ _FEW: Final = 8
 
 BEFORE: Final = Author(AuthorKind.BEFORE)
 OUTSIDE: Final = Author(AuthorKind.OUTSIDE)
-DOUBTFUL: Final = Author(AuthorKind.OUTSIDE, is_doubtful=True)
+DOUBTFUL: Final = Author(AuthorKind.OUTSIDE, needs_verification=True)
 UNKNOWN: Final = Author(AuthorKind.UNKNOWN)
 
 

@@ -251,7 +251,7 @@ class _Machine:
         last = self.versions[-1] if self.versions else None
         if last is None or last.known is not Grade.PARTIAL or last.change is None:
             return
-        if last.change.hunks and file_texts.adopt_patch(text, last.change.hunks) == text:
+        if last.change.hunks and file_texts.reconcile_with_patch(text, last.change.hunks) == text:
             self.versions[-1] = replace(last, text=text, known=Grade.INFERRED)
 
     def _look(self, window: Window) -> None:
@@ -284,7 +284,11 @@ class _Machine:
     def _see_patched(self, change: Change, after: str) -> None:
         """Compare with the content that the patch of a whole file leads back to."""
         before = file_texts.revert_patch(after, change.hunks)
-        if before is None or self._text is None or file_texts.is_same_but_tabs(before, self._text):
+        if (
+            before is None
+            or self._text is None
+            or file_texts.equals_ignoring_tabs(before, self._text)
+        ):
             return
         self._append(VersionKind.OUTSIDE, Grade.INFERRED, change.origin, before)
         self._confirm(before, Grade.INFERRED)
@@ -385,7 +389,7 @@ def predict(text: str, change: Change) -> str | None:
     if not file_texts.fits_patch_before(text, change.hunks):
         return None
     after = file_texts.apply_steps(text, change.steps)
-    return None if after is None else file_texts.adopt_patch(after, change.hunks)
+    return None if after is None else file_texts.reconcile_with_patch(after, change.hunks)
 
 
 def _fill_backwards(versions: Sequence[Version]) -> list[Version]:
@@ -399,7 +403,11 @@ def _fill_backwards(versions: Sequence[Version]) -> list[Version]:
             continue
         text = _revert(following.text, following.change)
         if text is not None and version.change and version.change.hunks:
-            text = text if file_texts.adopt_patch(text, version.change.hunks) == text else None
+            text = (
+                text
+                if file_texts.reconcile_with_patch(text, version.change.hunks) == text
+                else None
+            )
         if text is not None:
             filled[at] = replace(version, text=text, known=Grade.INFERRED)
     return filled

@@ -23,7 +23,7 @@ from recollect.render.terminal import restore_text
 from recollect.web import endpoints, http_messages, page_actions, session_endpoints, templating
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
-from recollect.workspace.session_queries import open_priced
+from recollect.workspace.session_queries import open_with_prices
 
 REVIEW_PATH: Final = "/s/{id}/export"
 _KEEP: Final = "keep"
@@ -149,7 +149,7 @@ class ExportReview:
         workspace = self._services.workspace
         found = workspace.locate(wanted.id, wanted.project)
         with masked_by(None):
-            session = open_priced(found.transcript, workspace)
+            session = open_with_prices(found.transcript, workspace)
             return list_suspects([SessionPart(session)], workspace.redaction)
 
     def _identify(self, suspect: Suspect) -> str:

@@ -39,7 +39,7 @@ from recollect.web.services import Services
 from recollect.workspace import file_queries
 from recollect.workspace.served_workspace import LIST_SECONDS
 from recollect.workspace.session_places import find_span, iter_subagents
-from recollect.workspace.session_queries import open_priced
+from recollect.workspace.session_queries import open_with_prices
 from recollect.workspace.turn_selection import MAX_STEPS, TurnRange, TurnWindow
 
 Project = Annotated[
@@ -388,7 +388,7 @@ def make_download(
     exporter = Exporter(options)
     # Opened for itself: the one that pages use must not be held for as long as this takes, and
     # it is masked by the policy of what leaves the machine.
-    session = exporter.open_masked(lambda: open_priced(found.transcript, workspace))
+    session = exporter.open_masked(lambda: open_with_prices(found.transcript, workspace))
     shares = workspace.share_tokens([found.transcript]).get(found.transcript.file)
     part = SessionPart(session, is_masked=True, shares=shares)
     data = b"".join(exporter.stream(part))

@@ -143,7 +143,7 @@ def _find_members(workspace: Workspace, project: str) -> list[Transcript]:
     return [each for each in found if mask_path(each.project) == project]
 
 
-def iter_outlining(workspace: Workspace, project: str) -> Iterator[None]:
+def outline_sessions(workspace: Workspace, project: str) -> Iterator[None]:
     """Read the sessions of a project that the index knows too little about, one after the other."""
     transcripts = _find_members(workspace, project)
     for each in edit_index.group_sessions(transcripts):

@@ -29,7 +29,7 @@ from recollect.sync import (
     index_texts,
     list_current,
     list_retitled,
-    sync_and_keep,
+    sync_with_parts,
 )
 from recollect.usage.ledger_access import query_ledger_of
 from recollect.workspace import session_catalog, session_queries, usage_requests
@@ -163,7 +163,7 @@ class Refresher:
     def _sync(self, transcripts: Sequence[Transcript]) -> dict[str, FileParts]:
         """Update the index from these transcripts, and return what lists need of them."""
         try:
-            return sync_and_keep(self._task.data_directory, transcripts)
+            return sync_with_parts(self._task.data_directory, transcripts)
         except IndexFailure:
             # Counting usage reports what is wrong.
             return {}

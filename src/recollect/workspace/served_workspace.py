@@ -109,7 +109,7 @@ class ServedWorkspace(workspace.Workspace):
         return self.catalog.snapshot
 
     @property
-    def present(self) -> session_queries.PresentState:
+    def present(self) -> session_queries.RuntimeState:
         """Running clients, usage and retention as known, and marks as they are in their file."""
         return replace(
             self.catalog.snapshot.present, marks=session_marks.load_marks(self.data_directory)
@@ -197,15 +197,15 @@ class ServedWorkspace(workspace.Workspace):
             self._outlining.submit(self._read_outlines, project)
 
     def _read_outlines(self, project: str) -> None:
-        from recollect.workspace.file_queries import iter_outlining
+        from recollect.workspace.file_queries import outline_sessions
 
         # On shutdown, the server waits for the current session.
-        for _ in iter_outlining(self, project):
+        for _ in outline_sessions(self, project):
             if self._is_closed:
                 return
         self._outlined.discard(project)
 
-    def add_up_costs(self, session: Session) -> list[int | None]:
+    def accumulate_costs(self, session: Session) -> list[int | None]:
         """Return the cumulative cost of a session's turns: of none, one, two and so on."""
         from recollect.workspace.turn_selection import accumulate_costs
 
@@ -317,7 +317,7 @@ class ServedWorkspace(workspace.Workspace):
 
     def find_health(self) -> HealthReport | None:
         """Return the report on all files if it was made before and nothing has changed since."""
-        return self._reports.find_made(self.snapshot)
+        return self._reports.get_cached(self.snapshot)
 
     def query_ledger(self, query: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
         """Ask the ledger as it is; without an index, count the files in memory."""

@@ -17,7 +17,7 @@ from recollect.errors import NothingFound
 from recollect.health.survey import survey, take_inventory
 from recollect.library.opening import IncrementalSession
 from recollect.session.session import Session
-from recollect.workspace.index_upkeep import add_local_checks
+from recollect.workspace.index_maintenance import add_local_checks
 from recollect.workspace.session_catalog import FoundSession, Snapshot, refresh_state
 from recollect.workspace.workspace import Workspace
 
@@ -94,7 +94,7 @@ class HealthCache:
                 self._made = (state, self._make_report())
             return self._made[1]
 
-    def find_made(self, known: Snapshot) -> HealthReport | None:
+    def get_cached(self, known: Snapshot) -> HealthReport | None:
         """Return the report if it was made before and nothing has changed since."""
         made = self._made
         return made[1] if made is not None and made[0] == _find_state(known) else None

@@ -20,7 +20,7 @@ from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import refresh
 from recollect.locations.references import MIN_PREFIX_LENGTH
-from recollect.workspace.session_queries import PresentState
+from recollect.workspace.session_queries import RuntimeState
 
 
 class Update(Struct, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """Most recently active first."""
     transcripts: Mapping[str, Transcript] = {}
     """By path."""
-    present: PresentState = PresentState()
+    present: RuntimeState = RuntimeState()
     is_listed: bool = False
     is_searchable: bool = False
     failure: str | None = None
@@ -108,9 +108,9 @@ class SessionCatalog:
         if update.is_listed:
             self._has_all.set()
 
-    def _find_present(self, update: Update) -> PresentState:
+    def _find_present(self, update: Update) -> RuntimeState:
         known = self.snapshot.present
-        return PresentState(
+        return RuntimeState(
             live=known.live if update.live is None else update.live,
             retentions=known.retentions if update.retentions is None else update.retentions,
             usage=dict(self._usage) if update.usage else known.usage,

@@ -151,10 +151,10 @@ class SessionExport:
     def _open_only(self) -> Iterator[SessionPart]:
         """Open the only session; other processes scan a long one until it has been collected."""
         found = self._places[0]
-        if not self.exporter.scans_meanwhile(found.transcript.size):
+        if not self.exporter.should_scan_in_background(found.transcript.size):
             yield self._open(found)
             return
-        with self.exporter.scan_meanwhile(_list_files(found.transcript)):
+        with self.exporter.scan_in_background(_list_files(found.transcript)):
             yield self._open(found, is_scanned=True)
 
     def _open(

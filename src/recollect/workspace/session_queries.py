@@ -1,6 +1,6 @@
 """List sessions and open them: what `Workspace.sessions` and `Workspace.open` do.
 
-The index has what transcripts say. `PresentState` is what is only known at the moment of the
+The index has what transcripts say. `RuntimeState` is what is only known at the moment of the
 query: running clients, expiry and usage. Listings are selected, sorted and completed by it in
 the same way for commands, pages and the library.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace
 
 
-class PresentState(Struct, frozen=True, kw_only=True):
+class RuntimeState(Struct, frozen=True, kw_only=True):
     """Running clients, usage and marks by session id; retention by the directory's path."""
 
     live: Mapping[str, LiveProcess] = {}
@@ -55,11 +55,11 @@ def find_running(roots: Iterable[Path]) -> dict[str, LiveProcess]:
     return running
 
 
-def find_present_state(
+def find_runtime_state(
     workspace: Workspace, usage: Mapping[str, SessionUsage] | None = None
-) -> PresentState:
+) -> RuntimeState:
     """Return the running clients and the retention of all Claude directories, and all marks."""
-    return PresentState(
+    return RuntimeState(
         live=find_running(workspace.roots),
         retentions=read_retentions(workspace.roots),
         usage=usage or {},
@@ -68,7 +68,7 @@ def find_present_state(
 
 
 def choose_sessions(
-    listings: Iterable[SessionListing], query: session_filters.SessionQuery, present: PresentState
+    listings: Iterable[SessionListing], query: session_filters.SessionQuery, present: RuntimeState
 ) -> list[SessionListing]:
     """Return the sessions that match `query`, in its order; `listings` are sorted by activity."""
     candidates = (
@@ -85,19 +85,19 @@ def choose_sessions(
     return found if query.order == "activity" else session_filters.sort_sessions(found, query.order)
 
 
-def _expires_by(listing: SessionListing, moment: datetime, present: PresentState) -> bool:
+def _expires_by(listing: SessionListing, moment: datetime, present: RuntimeState) -> bool:
     expiry = _find_expiry(listing, present)
     return expiry is not None and expiry <= moment
 
 
-def _find_expiry(listing: SessionListing, present: PresentState) -> datetime | None:
+def _find_expiry(listing: SessionListing, present: RuntimeState) -> datetime | None:
     """Return when Claude Code may delete a session; None for subagents and archived ones."""
     if listing.is_subagent or is_only_archived(listing.path):
         return None
     return find_expiry(listing.path, listing.modified, present.retentions)
 
 
-def complete_listing(listing: SessionListing, present: PresentState) -> SessionListing:
+def complete_listing(listing: SessionListing, present: RuntimeState) -> SessionListing:
     """Return a listing with its usage, its running client and its expiry."""
     moment = _find_expiry(listing, present)
     mark = present.marks.get(listing.id, NO_MARK)
@@ -114,7 +114,7 @@ def complete_listing(listing: SessionListing, present: PresentState) -> SessionL
     )
 
 
-def add_usage(listing: SessionListing, present: PresentState) -> SessionListing:
+def add_usage(listing: SessionListing, present: RuntimeState) -> SessionListing:
     """Return a listing with its usage if known; usage of a subagent counts for its session."""
     usage = None if listing.is_subagent else present.usage.get(listing.id)
     if usage is None:
@@ -151,7 +151,7 @@ def list_sessions(
     )
     has_usage = bool(listings) and (with_usage or query.needs_usage)
     usage = workspace.read_usage()[0] if has_usage else {}
-    present = find_present_state(workspace, usage)
+    present = find_runtime_state(workspace, usage)
     found = choose_sessions(listings, query, present)
     if as_tree:
         found = _arrange(workspace, listings, found)
@@ -230,7 +230,7 @@ def _find_named(workspace: Workspace, name: str) -> Transcript:
         raise
 
 
-def open_priced(transcript: Transcript, workspace: Workspace | None) -> Session:
+def open_with_prices(transcript: Transcript, workspace: Workspace | None) -> Session:
     """Open a session with the prices of a workspace.
 
     Without one only sessions in which an old client recorded a cost are priced, for comparison.
@@ -248,7 +248,7 @@ def find_matching(workspace: Workspace, query: session_filters.SessionQuery) -> 
     """Return the sessions that match, oldest first; raises NothingFound if there are none."""
     found = workspace.find_transcripts(include_subagents=False)
     listings = list_current(workspace.data_directory, found)
-    wanted = choose_sessions(listings, query, find_present_state(workspace))
+    wanted = choose_sessions(listings, query, find_runtime_state(workspace))
     if not wanted:
         workspace.require_sessions()
         raise NothingFound(
@@ -287,7 +287,7 @@ def plan_session(
     return plan_resume(transcript, cwd, fork=fork, extra_arguments=extra_arguments)
 
 
-def plan_earlier(
+def plan_resume_at(
     workspace: Workspace, name: str, turn: int, extra_arguments: Sequence[str]
 ) -> Resumption:
     """Copy the session up to a turn, and return how to resume the copy."""

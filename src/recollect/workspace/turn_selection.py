@@ -303,7 +303,7 @@ def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) ->
         is_partial=False,
         costs=_price(workspace, session, turns),
         location=location,
-        cost_before=workspace.add_up_costs(session)[min(start, total)],
+        cost_before=workspace.accumulate_costs(session)[min(start, total)],
         agent_costs=_price_agents(workspace, session, turns),
         messages=session.metadata.message_count,
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from recollect.usage.ledger_access import UsageLedger
     from recollect.usage.reports import UsageReport
     from recollect.usage.tool_usage import ToolQuery, ToolReport
-    from recollect.workspace.index_upkeep import IndexUpdate, SyncOptions
+    from recollect.workspace.index_maintenance import IndexUpdate, SyncOptions
     from recollect.workspace.searching import SessionSearch
     from recollect.workspace.session_marks import SessionMark
     from recollect.workspace.session_queries import FoundPlace
@@ -116,9 +116,9 @@ class Workspace(WorkspaceResources):
 
     def open_found(self, found: FoundPlace, *, with_prices: bool = True) -> Session:
         """Open the session of a place that was found; see `open`."""
-        from recollect.workspace.session_queries import open_priced
+        from recollect.workspace.session_queries import open_with_prices
 
-        return open_priced(found.transcript, self if with_prices else None)
+        return open_with_prices(found.transcript, self if with_prices else None)
 
     def share_tokens(self, transcripts: Sequence[Transcript]) -> dict[str, TokenShares]:
         """Return by path which tokens of some sessions are their own, as usage counts them.
@@ -265,19 +265,19 @@ class Workspace(WorkspaceResources):
 
     def health(self, paths: Sequence[Path] = ()) -> HealthReport:
         """Check the transcripts in `paths`, or everything: Claude directories and index too."""
-        from recollect.workspace.index_upkeep import check_health
+        from recollect.workspace.index_maintenance import check_health
 
         return check_health(self, paths)
 
     def first_run_overview(self) -> FirstRunOverview:
         """Return an overview of all sessions from their files; raises NothingFound without any."""
-        from recollect.health.root_checks import take_first_look
+        from recollect.health.root_checks import build_first_run_overview
 
-        return take_first_look(self.roots, self.require_sessions(), self._now())
+        return build_first_run_overview(self.roots, self.require_sessions(), self._now())
 
     def index(self, options: SyncOptions | None = None) -> IndexUpdate:
         """Update the index as `options` say, and return its status; None updates nothing."""
-        from recollect.workspace.index_upkeep import update_index
+        from recollect.workspace.index_maintenance import update_index
 
         return update_index(self, options)
 

@@ -17,7 +17,7 @@ from recollect.launch.client_commands import Resumption, check_resume, check_sho
 from recollect.launch.web_link import find_server, make_link, make_sign_in_link
 from recollect.locations.place_names import make_path
 from recollect.render.terminal import safe_text
-from recollect.workspace.session_queries import plan_earlier
+from recollect.workspace.session_queries import plan_resume_at
 
 
 @click.command("star")
@@ -161,7 +161,7 @@ def resume_command(
             plan = workspace.plan_resume(session, fork=fork, extra_arguments=get_client_arguments())
             process = workspace.find_process(session)
         else:
-            plan = plan_earlier(workspace, session, at, get_client_arguments())
+            plan = plan_resume_at(workspace, session, at, get_client_arguments())
             process = None
     if as_json:
         from recollect.cli.json_output import format_document  # only for JSON

@@ -37,7 +37,7 @@ _TITLED_BY_US = frozenset(
 """Tools whose titles views make, such as `task 3`; those of others are quoted from their input."""
 
 
-def say_in_english(words: str) -> str:
+def keep_english(words: str) -> str:
     """Return the text of the templates unchanged: it is English."""
     return words
 
@@ -49,8 +49,8 @@ class Frame(Struct, frozen=True, kw_only=True):
     """Path of the session on the site; details are at paths below it."""
     query: str = ""
     """Query string for those paths, such as `?project=…`."""
-    translate: Callable[[str], str] = say_in_english
-    translate_phrase: Callable[[str], str] = say_in_english
+    translate: Callable[[str], str] = keep_english
+    translate_phrase: Callable[[str], str] = keep_english
     """Translates summaries, titles of notices and other lines that views make."""
     language: str = "en"
     """The language of units, such as those of a duration."""

@@ -101,7 +101,7 @@ def _describe_failure(
     _, tool = split_mcp_name(call.recorded_name) or ("", call.name)
     return session_documents.OutlineFailure(
         uuid=call.call_uuid,
-        tool=part_builders.say_tool(tool, call.mcp_server),
+        tool=part_builders.label_tool(tool, call.mcp_server),
         line=view.description or part_builders.shorten_path(view.title, directory) or view.summary,
     )
 

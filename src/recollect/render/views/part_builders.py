@@ -58,10 +58,10 @@ def split_at(text: str, tag: str) -> Iterator[str]:
 
 def name_tool(call: turn_documents.ToolStep) -> str:
     """Return the name of the tool of a call as people say it."""
-    return say_tool(call.tool, call.mcp_server)
+    return label_tool(call.tool, call.mcp_server)
 
 
-def say_tool(tool: str, server: str | None) -> str:
+def label_tool(tool: str, server: str | None) -> str:
     """Return the name of a tool as people say it: `create_issue` of a server is `create issue`."""
     if not server:
         return tool
