@@ -1,9 +1,8 @@
 """Relations between sessions: trees of forks, continuations and subagents below their parents, and
 threads: sessions that continue each other, to be read as one conversation.
 
-Trees are built from listings only. So a fork whose file starts in the middle of its parent, as
-after a compaction, is recognised only if its records name the parent. Sessions whose parent is not
-listed are roots.
+Trees are built from listings only, which name the parent of a fork where the files reveal it.
+Sessions whose parent is not listed are roots.
 
 Continuations, sessions after a `/clear`, and the copies that older clients made to resume a session
 follow the one before them. A copy repeats what it was made of; `cut_copies` says which turns of

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from recollect.lineage import Relation, TurnsOfPart, cut_copies, find_thread
 from recollect.workspace.thread_parts import open_thread
 from recollect.workspace.workspace import open_workspace
+from tests.library.claude_root import FIRST, SECOND, ClaudeRoot
+from tests.library.test_compacted_forks import BOUNDARY, compaction, write_fork, write_parent
 from tests.lineage.test_trees import listing
 
 MORNING, NOON, EVENING = (f"2026-11-15T{hour}:00:00Z" for hour in ("08", "12", "20"))
@@ -64,6 +66,22 @@ def test_nothing_of_sessions_that_are_no_copies_is_cut(turns: list[list[str]]) -
     """Whatever they share."""
     parts = [part(*each) for each in turns]
     assert cut_copies(parts, wanted=0) == [range(len(each)) for each in turns]
+
+
+def test_a_fork_after_a_compaction_is_read_after_its_parent(tmp_path: Path) -> None:
+    """It names no parent; the compaction that it begins with is read once, in its parent."""
+    root = ClaudeRoot(tmp_path / "claude")
+    write_parent(root)
+    write_fork(root, SECOND, compaction(BOUNDARY))
+    with open_workspace(root.path, tmp_path / "data") as workspace:
+        parts = open_thread(workspace, workspace.find(SECOND))
+    assert [(each.session.metadata.id, each.relation) for each in parts] == [
+        (FIRST, None),
+        (SECOND, Relation.FORK),
+    ]
+    read = [each.session.turns[at] for each in parts for at in each.turns]
+    texts = [said.text for turn in read for said in turn.messages if said.text]
+    assert texts == ["drain", "Done.", "On.", "fill it", "Full."]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,9 @@ class SessionListing(Struct, frozen=True):
     parent_id: str | None = None
     """For a subagent, the session that it worked for."""
     forked_from: str | None = None
-    """The session that its first records were copied from, if they say so."""
+    """The session that its first records were copied from: named in them, or found by the
+    compaction that they begin with.
+    """
     continued_in: str | None = None
     """The session that continues this one without a copy."""
     first_reply_id: str | None = None

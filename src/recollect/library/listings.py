@@ -172,7 +172,7 @@ def _list_session(
         is_subagent=is_subagent,
         agent_id=metadata.agent_id,
         parent_id=_find_parent(transcript, facts) if is_subagent else None,
-        forked_from=None if is_subagent else _find_origin(metadata.id, facts),
+        forked_from=None if is_subagent else _find_origin(transcript, ends, facts),
         continued_in=facts.continued_in,
         first_reply_id=_find_first_reply(ends),
         models=tuple(dict.fromkeys(change.value for change in facts.models)),
@@ -203,12 +203,19 @@ def _find_parent(transcript: Transcript, facts: Facts) -> str | None:
     return claude_directories.encode_id(facts.session_ids[0]) if facts.session_ids else None
 
 
-def _find_origin(own_id: str, facts: Facts) -> str | None:
-    """The session that the records were copied from: by a field, or by an id left on a copy."""
+def _find_origin(
+    transcript: Transcript, ends: transcript_ends.HeadAndTail, facts: Facts
+) -> str | None:
+    """The session that the records were copied from: by a field, by an id left on a copy, or by
+    the compaction that it begins with.
+    """
     if facts.forked_from is not None and facts.forked_from.session_id:
         return claude_directories.encode_id(facts.forked_from.session_id)
+    own_id = transcript.name
     first = claude_directories.encode_id(facts.session_ids[0]) if facts.session_ids else own_id
-    return first if first != own_id else None
+    if first != own_id:
+        return first
+    return transcript_ends.find_compacted(transcript, ends.log.chain[0]) if ends.log.chain else None
 
 
 def _find_first_reply(ends: transcript_ends.HeadAndTail) -> str | None:

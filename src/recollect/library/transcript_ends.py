@@ -24,9 +24,17 @@ from recollect.locations.discovery import list_project
 from recollect.reader import marked_lines
 from recollect.reader.line_blocks import NOWHERE, mask_line
 from recollect.reader.transcript_reader import decode_bytes
-from recollect.records import attachments, conversation_records, decoding, envelope, state
+from recollect.records import (
+    attachments,
+    conversation_records,
+    decoding,
+    envelope,
+    state,
+    system_records,
+)
 from recollect.session import metadata, prompts, session_records
 from recollect.session.messages import Message, build_messages
+from recollect.session.times import parse_time
 from recollect.sources import kept_parts, safe_files, source
 
 _STEP: Final = 16 * 1024
@@ -46,6 +54,49 @@ def find_slug(path: Path | str) -> str | None:
 def find_session_id(path: Path | str) -> str | None:
     """The first session id that the transcript at `path` records: a subagent has its parent's."""
     return _find(path, lambda link: link.session_id)
+
+
+_UUID_LENGTH: Final = 36
+
+
+def find_compacted(transcript: Transcript, opening: envelope.Record) -> str | None:
+    """The session of the same project whose last compaction `transcript` begins with, by name.
+
+    A fork copies only what follows the last compaction, and names no parent. The copy keeps the
+    uuid of the compaction, which the parent has in its middle; other forks begin with it too. None
+    if no session has it there, or several have.
+    """
+    if not isinstance(opening, system_records.CompactBoundary):
+        return None
+    uuid = opening.uuid
+    if uuid is None or len(uuid) != _UUID_LENGTH:
+        return None
+    moment = parse_time(opening.timestamp)
+    # No record is newer than its file.
+    earliest = moment.timestamp() * 1e9 if moment else 0
+    found = {
+        each.name
+        for each in list_project(transcript.project_dir)
+        if each.kind is TranscriptKind.SESSION
+        and each.file != transcript.file
+        and each.mtime_ns >= earliest
+        and _was_compacted(each, uuid)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _was_compacted(transcript: Transcript, uuid: str) -> bool:
+    """Whether a compaction is in the transcript after other records of a conversation."""
+    try:
+        with safe_files.open_file(transcript.file) as file:
+            middle = _Middle(file, transcript.file, 0, file.find_status().st_size)
+            found = any(
+                isinstance(each, system_records.CompactBoundary) and each.uuid == uuid
+                for each in middle.iter_records([uuid.encode()])
+            )
+    except UnreadableInput:
+        return False
+    return found and _find(transcript.file, lambda link: link.uuid) != uuid
 
 
 def _find(path: Path | str, pick: Callable[[envelope.Chain], str | None]) -> str | None:
@@ -256,20 +307,20 @@ class _Middle(NamedTuple):
     ) -> list[envelope.Record]:
         """The records that name the session, and those that a title anywhere names by uuid."""
         marks = _choose_marks(tail)
-        found = self._iter_records(marks) if lines is None else self._read_known(lines, marks)
+        found = self.iter_records(marks) if lines is None else self._read_known(lines, marks)
         states: list[envelope.Record] = [each for each in found if isinstance(each, state.State)]
         summaries = (each for each in chain(head, states, tail) if isinstance(each, state.Summary))
         uuids = {*named, *(each.leaf_uuid for each in summaries if each.leaf_uuid)}
         if not uuids or marked_lines.LEAF not in marks or _has_title(chain(head, states)):
             return states
-        links = self._iter_records([uuid.encode(errors="replace") for uuid in uuids])
+        links = self.iter_records([uuid.encode(errors="replace") for uuid in uuids])
         return [*states, *(each for each in links if getattr(each, "uuid", None) in uuids)]
 
     def find_prompt(self, log: session_records.Log) -> Message | None:
         """The first prompt here, in a session that begins with `log`."""
         is_subagent = log.starts_in_sidechain
         aside = None
-        for link in self._iter_records(_PROMPT_MARKS):
+        for link in self.iter_records(_PROMPT_MARKS):
             if not isinstance(link, conversation_records.User | attachments.Attachment):
                 continue
             if is_subagent is None:
@@ -281,7 +332,7 @@ class _Middle(NamedTuple):
                 aside = aside or found
         return aside
 
-    def _iter_records(self, marks: Sequence[bytes]) -> Iterator[envelope.Record]:
+    def iter_records(self, marks: Sequence[bytes]) -> Iterator[envelope.Record]:
         """The records on the lines that hold one of these marks."""
         return self._decode(marked_lines.iter_marked_lines(self.file, marks, self.start, self.stop))
 

@@ -197,7 +197,7 @@ SCHEMA_VERSION: Final = 6
 """Changes with the tables."""
 DATA_VERSION: Final = 6
 """Changes with what is put into them, apart from the tables of the next."""
-LISTING_VERSION: Final = "6"
+LISTING_VERSION: Final = "7"
 """Changes with what is put into `sessions` and `tool_calls`, for which files are read again: also
 with the rules for secrets, because titles are stored without them.
 """

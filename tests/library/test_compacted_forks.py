@@ -1,0 +1,90 @@
+"""Forks after a compaction: they begin in the middle of their parent and do not name it."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.library.listings import list_sessions
+from tests.library.claude_root import FIRST, SECOND, THIRD, ClaudeRoot, Line, prompt, reply
+
+BOUNDARY = "7e57ab1e-0000-4000-8000-000000000001"
+OTHER = "7e57ab1e-0000-4000-8000-000000000002"
+
+
+def compaction(uuid: str, *, seconds: float = 60) -> Line:
+    """The record of a compaction."""
+    line = prompt("", uuid=uuid, seconds=seconds)
+    record = {key: value for key, value in line.items() if key != "message"}
+    return {**record, "type": "system", "subtype": "compact_boundary", "content": "Conversation…"}
+
+
+def told(session_id: str, *lines: Line) -> list[Line]:
+    """Lines as a client of 2.1 copies them, with the id of the session that they are in."""
+    return [{**line, "sessionId": session_id} for line in lines]
+
+
+def write_parent(root: ClaudeRoot, session_id: str = FIRST, *, modified: float = 3600) -> None:
+    """Write a session that was compacted in the middle."""
+    lines = (prompt("drain"), reply("Done."), compaction(BOUNDARY), reply("On.", uuid="a2"))
+    root.session(session_id, *told(session_id, *lines), modified=modified)
+
+
+def write_fork(root: ClaudeRoot, session_id: str, first: Line) -> None:
+    """Write a session that begins with a compaction."""
+    own = (prompt("fill it", uuid=f"p-{session_id}"), reply("Full.", uuid=f"r-{session_id}"))
+    root.session(session_id, *told(session_id, first, *own))
+
+
+def list_origins(root: ClaudeRoot) -> dict[str, str | None]:
+    """The session that each one was copied from."""
+    return {each.id: each.forked_from for each in list_sessions(root=root.path).sessions}
+
+
+def test_the_parent_is_the_session_with_the_compaction_in_its_middle(root: ClaudeRoot) -> None:
+    """Two forks that begin with it are both forks of the parent, not of each other."""
+    write_parent(root)
+    write_fork(root, SECOND, compaction(BOUNDARY))
+    write_fork(root, THIRD, compaction(BOUNDARY))
+    assert list_origins(root) == {FIRST: None, SECOND: FIRST, THIRD: FIRST}
+
+
+def test_another_compaction_is_no_evidence(root: ClaudeRoot) -> None:
+    """Nor is one whose uuid occurs only in words, or is no uuid."""
+    mention = prompt(f'"{OTHER}"', uuid="u9")
+    root.session(FIRST, prompt("drain"), mention, compaction("short"), reply("Done."))
+    write_fork(root, SECOND, compaction(OTHER))
+    write_fork(root, THIRD, compaction("short"))
+    assert list_origins(root) == {FIRST: None, SECOND: None, THIRD: None}
+
+
+def test_two_possible_parents_are_none(root: ClaudeRoot) -> None:
+    """Which of two copies of a file it was made of is not known."""
+    write_parent(root)
+    write_parent(root, THIRD)
+    write_fork(root, SECOND, compaction(BOUNDARY))
+    assert list_origins(root)[SECOND] is None
+
+
+def test_a_file_that_was_last_written_before_the_compaction_is_not_read(root: ClaudeRoot) -> None:
+    """No record is newer than its file."""
+    write_parent(root, modified=59)
+    write_fork(root, SECOND, compaction(BOUNDARY))
+    assert list_origins(root)[SECOND] is None
+
+
+@pytest.mark.parametrize(
+    ("version", "fork", "parent"),
+    [
+        ("2.0.77", "8746a47b", "4b1a174f"),
+        ("2.1.112", "d25995ce", "a4a85637"),
+        ("2.1.325", "34fb2907", "fb2bf66c"),
+    ],
+)
+def test_forks_of_real_clients(shared: Path | None, version: str, fork: str, parent: str) -> None:
+    """2.0.77 left the id of the parent in the copy, later ones only the compaction."""
+    if shared is None:
+        pytest.skip("needs the recordings of real clients")
+    listings = list_sessions(root=shared / "real_cli" / version / "config", page_size=1000).sessions
+    origin = next(each.forked_from for each in listings if each.id.startswith(fork))
+    assert origin is not None
+    assert origin.startswith(parent)
