@@ -83,6 +83,15 @@ def test_pages_keep_to_their_frame(
     assert wrong == {}
 
 
+def test_the_cost_of_messages_is_in_view_on_a_phone(start_visit: StartVisit) -> None:
+    """The table of a cause does not have to be scrolled sideways, and has one line per message."""
+    page = start_visit(Look(size=PHONE)).open("/usage/causes?cause=other")
+    row = page.locator("#messages tbody tr").first
+    cost = row.locator("td").last.bounding_box()
+    assert cost is not None
+    assert (cost["x"] + cost["width"] <= PHONE[0], cost["height"] < 50) == (True, True)
+
+
 def _look(page: Page, theme: Theme) -> tuple[int, str]:
     page.emulate_media(color_scheme=theme)
     width, ground = page.evaluate(

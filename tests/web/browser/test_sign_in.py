@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.web.addresses import SESSION
 from tests.web.browser.accessibility import find_issues_of_themes
 from tests.web.browser.chromium import DESKTOP, PHONE, Theme, watch
+from tests.web.browser.test_every_page import GROUND
 from tests.web.running import RunningServer
 
 pytestmark = pytest.mark.slow
@@ -96,12 +97,15 @@ def test_without_a_token_there_is_nothing_to_see(browser: Browser, server: Runni
 def test_the_sign_in_page_is_accessible(
     browser: Browser, server: RunningServer, size: tuple[int, int]
 ) -> None:
-    """axe-core finds no serious issue in either theme."""
+    """axe-core finds no serious issue in either theme, and the ground is that of other pages."""
     with browser.new_context(locale="en-GB", bypass_csp=True) as context:
         page = watch(context, server).page
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.goto(f"{server.origin}/")
         assert find_issues_of_themes(page) == []
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
+            expect(page.locator("html")).to_have_css("background-color", GROUND[theme])
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
