@@ -10,7 +10,7 @@ from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.session_documents import ActivityDay, PeriodTotals
 from recollect.documents.session_listing import SessionListing
 from recollect.locations.claude_directories import encode_project_path
-from recollect.workspace.overview import group_projects
+from recollect.workspace.activity_overview import group_projects
 from recollect.workspace.workspace import Workspace
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply
 

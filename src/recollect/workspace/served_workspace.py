@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from recollect.store.text_queries import KeptTexts
     from recollect.usage.ledger_access import LedgerCache, UsageLedger
     from recollect.usage.reports import UsageReport
-    from recollect.workspace.overview import CallCounts, OverviewReports
+    from recollect.workspace.activity_overview import CallCounts, OverviewReports
     from recollect.workspace.searching import SessionSearch
     from recollect.workspace.turn_selection import TurnRange, TurnWindow
 
@@ -250,7 +250,7 @@ class ServedWorkspace(workspace.Workspace):
 
     def overview(self) -> Overview:
         """Return the overview; what takes time is counted again only when the index has changed."""
-        from recollect.workspace.overview import load_reports, make_overview
+        from recollect.workspace.activity_overview import load_reports, make_overview
 
         stamps = self._ledgers.find_state()
         state = (stamps, self.now.astimezone().date())
@@ -265,7 +265,7 @@ class ServedWorkspace(workspace.Workspace):
 
         Empty while transcripts are still being indexed. Counted again when a session has changed.
         """
-        from recollect.workspace.overview import count_calls, find_weeks
+        from recollect.workspace.activity_overview import count_calls, find_weeks
 
         known = self.catalog.snapshot
         first, last = find_weeks(self)

@@ -238,7 +238,7 @@ class Workspace(WorkspaceResources):
 
     def overview(self) -> Overview:
         """Return activity, this week's figures, running and expiring sessions, and projects."""
-        from recollect.workspace.overview import load_reports, make_overview
+        from recollect.workspace.activity_overview import load_reports, make_overview
 
         return make_overview(self, load_reports(self))
 

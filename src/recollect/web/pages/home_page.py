@@ -21,7 +21,7 @@ from recollect.web.http_messages import read_range
 from recollect.web.services import Services
 from recollect.web.template_filters import DASH, name_apart
 from recollect.web.templating import PageContent, Translator
-from recollect.workspace.overview import CallCounts
+from recollect.workspace.activity_overview import CallCounts
 from recollect.workspace.served_workspace import ServedWorkspace
 
 WEEKS = 53
