@@ -1,6 +1,5 @@
 """What comes first: tests of recollect.search.matching, grouping and ranking, on real indexes."""
 
-from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
@@ -211,18 +210,3 @@ def test_all_hits_are_counted_by_field(tmp_path: Path) -> None:
         for each in facet.values:
             assert made.search(f"alpha {each.query}").total == each.count, each.query
     assert made.search("alpha").facets == ()
-
-
-def test_hits_are_counted_between_moments(tmp_path: Path) -> None:
-    """Each moment belongs to what follows it; what is outside of all of them is not counted."""
-    made = MadeIndex(tmp_path)
-    made.write(
-        *(prompt("alpha", uuid=f"a{at}", seconds=at) for at in (0, 10, 20, 29, 30)),
-        prompt("beta", uuid="b", seconds=15),
-    )
-    assert made.index()
-    start = made.search("beta").hits[0].time
-    assert start is not None
-    first = datetime.fromisoformat(start).timestamp() - 15
-    options = SearchOptions(limit=0, moments=(first + 10, first + 20, first + 30))
-    assert made.search("alpha", options).counts == (1, 2)

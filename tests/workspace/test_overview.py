@@ -1,7 +1,8 @@
 """The overview of all sessions, and which project directories belong together."""
 
+import json
 import os
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.session_documents import ActivityDay, PeriodTotals
 from recollect.documents.session_listing import SessionListing
+from recollect.locations import discover
 from recollect.locations.claude_directories import encode_project_path
-from recollect.workspace.activity_overview import group_projects
+from recollect.sync import load_calls
+from recollect.workspace.activity_overview import count_calls, group_projects
 from recollect.workspace.workspace import Workspace
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply
 
@@ -126,3 +129,37 @@ def test_what_expires_first_comes_first(tmp_path: Path) -> None:
         [(FIRST, "2026-11-14T12:00:00+00:00"), (SECOND, "2026-11-17T12:00:00+00:00")],
         2,
     )
+
+
+def make_call(at: datetime, number: int, *, is_error: bool) -> list[dict[str, object]]:
+    """A call and its result, as lines of a transcript."""
+    call = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": "ls"}}
+    result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "is_error": is_error}
+    moment = {"timestamp": at.astimezone(UTC).isoformat(), "sessionId": FIRST, "cwd": "/w/pond"}
+    asked = {"role": "assistant", "id": f"msg_{number}", "content": [call]}
+    given = {"role": "user", "content": [{**result, "content": "done"}]}
+    return [
+        {"type": "assistant", "uuid": f"a{number}", "message": asked, **moment},
+        {"type": "user", "uuid": f"u{number}", "message": given, **moment},
+    ]
+
+
+def test_calls_are_counted_by_day(tmp_path: Path) -> None:
+    """Midnight belongs to the day that follows; other days and copies are not counted."""
+    midnight, second = datetime(2026, 11, 11).astimezone(), timedelta(seconds=1)
+    times = [
+        *(midnight - second, midnight, midnight + timedelta(hours=9)),
+        *(midnight + timedelta(days=2) - second, midnight + timedelta(days=2)),
+    ]
+    calls = [make_call(at, number, is_error=number == 2) for number, at in enumerate(times)]
+    lines = "".join(json.dumps(record) + "\n" for call in calls for record in call)
+    folder = tmp_path / "claude" / "projects" / "-w-pond"
+    folder.mkdir(parents=True)
+    for name in (FIRST, SECOND):
+        path = folder / f"{name}.jsonl"
+        path.write_text(lines, encoding="utf-8")
+        os.utime(path, (NOW.timestamp(), NOW.timestamp()))
+    transcripts = discover(tmp_path / "claude").transcripts
+    load_calls(tmp_path / "data", transcripts)
+    counts = count_calls(tmp_path / "data", transcripts, date(2026, 11, 11), date(2026, 11, 12))
+    assert counts == ((2, 1), (1, 0))

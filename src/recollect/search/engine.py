@@ -89,8 +89,6 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     capped: tuple[str, ...] = ()
     """Words that are part of more words than were looked up."""
     facets: tuple[Facet, ...] = ()
-    counts: tuple[int, ...] = ()
-    """Matches between each two of the `moments` that were given."""
 
 
 class SearchOptions(Struct, frozen=True, kw_only=True):
@@ -108,8 +106,6 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     timezone: tzinfo = UTC
     facets: bool = False
     """Whether to count all matches by project, role, tool, error, model and month."""
-    moments: tuple[float, ...] = ()
-    """Count the matches between these as well, in seconds since 1970 and in order."""
     quick: bool = False
     """Whether to leave out what takes long, as at each key: see `matching` and `word_forms`."""
 
@@ -248,9 +244,6 @@ class _Search:
             split=found.split,
             capped=found.capped,
             facets=self._count(found, groups) if self._options.facets else (),
-            counts=hit_grouping.count_between(
-                found.matches.handles, self._options.moments, self._queries
-            ),
         )
 
     def _count(self, found: Found, groups: hit_grouping.SessionGroups) -> tuple[Facet, ...]:

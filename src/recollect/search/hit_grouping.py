@@ -21,7 +21,6 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -198,15 +197,6 @@ def count_months(handles: Iterable[int], queries: TextQueries) -> dict[str, int]
         months[f"{month:%Y-%m}"] = end - start
         end = start
     return months
-
-
-def count_between(
-    handles: Iterable[int], moments: Sequence[float], queries: TextQueries
-) -> tuple[int, ...]:
-    """Return how many texts are between each two of these moments."""
-    ordered = sorted(handles) if moments else []
-    places = [bisect_left(ordered, queries.find_handle(int(each))) for each in moments]
-    return tuple(end - start for start, end in pairwise(places))
 
 
 def drop_joined(
