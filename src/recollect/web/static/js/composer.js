@@ -73,7 +73,11 @@ export class Composer {
    * @param {boolean} isEnded
    */
   showEnded(isEnded) {
-    this.form.hidden = isEnded && !this.field.value.trim() && this.chips.isEmpty;
+    this.form.hidden = isEnded && this.isEmpty;
+  }
+
+  get isEmpty() {
+    return !this.field.value.trim() && this.chips.isEmpty;
   }
 
   /** @param {KeyboardEvent} event */
@@ -107,7 +111,7 @@ export class Composer {
    */
   async send() {
     const text = this.field.value;
-    if (!text.trim() && this.chips.isEmpty) return;
+    if (this.isEmpty) return;
     const chips = this.chips.take();
     const body = {
       text,

@@ -1,7 +1,7 @@
 // The panel beside a conversation: its to-do list, the files that it changed, the context, and how
 // long it has waited for an answer.
 
-import { getElement, listElements } from "./elements.js";
+import { getElement, listElements, SVG } from "./elements.js";
 import { fetchFragment, fetchJson } from "./fragments.js";
 import { describeDuration } from "./times.js";
 import { showText, translate } from "./words.js";
@@ -60,7 +60,8 @@ export class Details {
 
   /** @param {number | null} count */
   showTurnCount(count) {
-    if (count !== null) getElement(this.article, "[data-turn-count]", HTMLElement).textContent = String(count);
+    if (count === null) return;
+    getElement(this.article, "[data-turn-count]", HTMLElement).textContent = String(count);
   }
 
   async measureContext() {
@@ -108,8 +109,8 @@ export class Details {
  * @param {Category} category
  */
 function isUsed(category) {
-  const isApart = category.isDeferred || UNUSED.includes(nameCategory(category));
-  return category.tokens > 0 && (category.kind ? category.kind === "used" : !isApart);
+  const isReserved = category.isDeferred || UNUSED.includes(nameCategory(category));
+  return category.tokens > 0 && (category.kind ? category.kind === "used" : !isReserved);
 }
 
 /** @param {Category} category */
@@ -127,7 +128,7 @@ function drawParts(parts, share) {
   let start = 0;
   return parts.map((each) => {
     const width = (share * each.tokens) / sum;
-    const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const bar = document.createElementNS(SVG, "rect");
     bar.setAttribute("x", start.toFixed(2));
     bar.setAttribute("width", width.toFixed(2));
     bar.setAttribute("height", "6");

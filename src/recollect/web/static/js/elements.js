@@ -1,7 +1,7 @@
 // Typed element lookup, and the small elements that several scripts draw. A page that lacks what its
 // script needs fails at once and says what is missing.
 
-const SVG = "http://www.w3.org/2000/svg";
+export const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * The first matching element, which must exist.

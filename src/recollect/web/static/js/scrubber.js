@@ -2,7 +2,7 @@
 // how full the context was. A box shows which turns are on the screen and can be dragged, a click or
 // an arrow key goes to a turn, and triangles below show where something was found.
 
-import { getElement, listElements } from "./elements.js";
+import { getElement, listElements, SVG } from "./elements.js";
 
 const HEIGHT = 40;
 const BASE = 30;
@@ -12,7 +12,6 @@ const PIN = 4;
 const SLACK = 12;
 // Transcripts do not say which context window a model had.
 const WINDOWS = [200_000, 1_000_000];
-const SVG = "http://www.w3.org/2000/svg";
 /** @type {Record<string, string>} */
 const CLASSES = { y: "you", t: "text", c: "call", f: "change", a: "agent", x: "failed" };
 
