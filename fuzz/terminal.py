@@ -173,7 +173,7 @@ def _make_renderer() -> Render:
         Canvas,  # loads rich
         RenderOptions,
     )
-    from recollect.render.terminal.terminal_parts import draw_part
+    from recollect.render.terminal.terminal_parts import render_part
 
     canvas = Canvas(RenderOptions(is_coloured=True))
 
@@ -185,9 +185,9 @@ def _make_renderer() -> Render:
             turn_documents.Output,
             turn_documents.Json,
         ):
-            yield from draw_part(make(text), canvas, columns)
-        yield from draw_part(turn_documents.Fields(((text, text),)), canvas, columns)
-        yield from draw_part(turn_documents.Question(text, text, answer=text), canvas, columns)
+            yield from render_part(make(text), canvas, columns)
+        yield from render_part(turn_documents.Fields(((text, text),)), canvas, columns)
+        yield from render_part(turn_documents.Question(text, text, answer=text), canvas, columns)
 
     return lambda text, columns: list(iter_lines(text, columns))
 

@@ -5,9 +5,10 @@ Trees are built from listings only, which name the parent of a fork where the fi
 Sessions whose parent is not listed are roots.
 
 Continuations, sessions after a `/clear`, and the copies that older clients made to resume a session
-follow the one before them. A copy repeats what it was made of; `cut_copies` says which turns of
-each session are to be read, so that nothing is read twice, and nothing that the original says after
-the copy was made. Threads also need the ids in turns; opening sessions is up to the caller.
+follow the one before them. A copy repeats what it was made of; `find_unrepeated_turns` says which
+turns of each session are to be read, so that nothing is read twice, and nothing that the original
+says after the copy was made. Threads also need the ids in turns; opening sessions is up to the
+caller.
 """
 
 from collections import defaultdict
@@ -262,7 +263,7 @@ def list_turn_keys(session: Session) -> list[frozenset[str]]:
     ]
 
 
-class TurnsOfPart(NamedTuple):
+class PartTurns(NamedTuple):
     """What identifies the turns of a session in a thread."""
 
     keys: Sequence[AbstractSet[str]]
@@ -271,7 +272,7 @@ class TurnsOfPart(NamedTuple):
     """Whether it begins as a copy of the session before it."""
 
 
-def cut_copies(parts: Sequence[TurnsOfPart], wanted: int) -> list[range]:
+def find_unrepeated_turns(parts: Sequence[PartTurns], wanted: int) -> list[range]:
     """Return the turns of each session of a thread that are to be read.
 
     The thread is that of the session at `wanted`. A copy of it that was made in the middle is an

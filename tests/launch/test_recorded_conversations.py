@@ -63,7 +63,7 @@ class Replay:
             case ControlRequest() as message:
                 request = read_request(message)
                 if request is not None:
-                    yield self.state.ask(request)
+                    yield self.state.add_request(request)
             case ControlCancelRequest(request_id=str(request_id)):
                 if request_id in self.state.pending:
                     yield self.state.settle(request_id, "cancelled")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.lineage import Relation, TurnsOfPart, cut_copies, find_thread
+from recollect.lineage import PartTurns, Relation, find_thread, find_unrepeated_turns
 from recollect.workspace.thread_parts import open_thread
 from recollect.workspace.workspace import open_workspace
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot
@@ -16,9 +16,9 @@ from tests.lineage.test_trees import listing
 MORNING, NOON, EVENING = (f"2026-11-15T{hour}:00:00Z" for hour in ("08", "12", "20"))
 
 
-def part(*turns: str, is_copy: bool = False) -> TurnsOfPart:
+def part(*turns: str, is_copy: bool = False) -> PartTurns:
     """The turns of a session, each with the ids that its letters are."""
-    return TurnsOfPart([frozenset(turn) for turn in turns], is_copy)
+    return PartTurns([frozenset(turn) for turn in turns], is_copy)
 
 
 def test_a_thread_goes_back_and_forth() -> None:
@@ -46,26 +46,26 @@ def test_a_copy_that_ended_before_its_original_is_no_continuation() -> None:
 def test_what_a_copy_repeats_is_read_once() -> None:
     """The copy is read from its first turn of its own, and the original up to the copied ones."""
     original, copy = part("a", "b", "c"), part("a", "b", "x", is_copy=True)
-    assert cut_copies([original, copy], wanted=1) == [range(2), range(2, 3)]
+    assert find_unrepeated_turns([original, copy], wanted=1) == [range(2), range(2, 3)]
 
 
 def test_an_alternative_is_not_read_after_its_original() -> None:
     """The thread of a session that went on by itself ends with it."""
     original, copy = part("a", "b", "c"), part("a", "b", "x", is_copy=True)
-    assert cut_copies([original, copy], wanted=0) == [range(3)]
+    assert find_unrepeated_turns([original, copy], wanted=0) == [range(3)]
 
 
 def test_a_copy_of_everything_goes_on_after_its_original() -> None:
     """As those that old clients made to resume a session."""
     original, copy = part("a", "b"), part("a", "b", "x", "y", is_copy=True)
-    assert cut_copies([original, copy], wanted=0) == [range(2), range(2, 4)]
+    assert find_unrepeated_turns([original, copy], wanted=0) == [range(2), range(2, 4)]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=5), min_size=1, max_size=4))
 def test_nothing_of_sessions_that_are_no_copies_is_cut(turns: list[list[str]]) -> None:
     """Whatever they share."""
     parts = [part(*each) for each in turns]
-    assert cut_copies(parts, wanted=0) == [range(len(each)) for each in turns]
+    assert find_unrepeated_turns(parts, wanted=0) == [range(len(each)) for each in turns]
 
 
 def test_a_fork_after_a_compaction_is_read_after_its_parent(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def count_with(cache: LedgerCache, data: Path) -> tuple[int, apsw.Connection | N
         return messages, None if asked is connection else asked
 
     with closing(connection):
-        return cache.ask(UsageQueries(connection), state, ask)
+        return cache.query(UsageQueries(connection), state, ask)
 
 
 def test_a_ledger_that_was_counted_apart_is_kept(tmp_path: Path, data: Path, root: Path) -> None:

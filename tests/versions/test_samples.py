@@ -10,7 +10,7 @@ from recollect.library.opening import open_transcript
 from recollect.locations import Transcript, TranscriptKind, discover
 from recollect.versions.evidence import Cause, Evidence, Rename, Sighting
 from recollect.versions.recorded_evidence import BackupDirectory
-from recollect.versions.replay import Check, Grade, replay
+from recollect.versions.replay import CheckedPrediction, Grade, replay
 from recollect.versions.session_evidence import collect_evidence
 
 
@@ -60,7 +60,7 @@ def test_predictions_agree_with_what_is_recorded_next(
 
     Content that was certain may change outside; then some cause is always known.
     """
-    checks: list[Check] = []
+    checks: list[CheckedPrediction] = []
     for evidence in sessions:
         for path in _list_paths(evidence):
             checks += replay(path, evidence).checks

@@ -153,7 +153,7 @@ def test_sessions_of_the_real_client(shared: Path, tmp_path: Path) -> None:
     for number, root in enumerate(iter_recorded_roots(shared.resolve())):
         with Workspace([root], data_directory=tmp_path / str(number)) as workspace:
             for listed in workspace.sessions(with_usage=True).sessions:
-                shares = workspace.share_tokens([workspace.find(listed.path)]).get(listed.path)
+                shares = workspace.attribute_tokens([workspace.find(listed.path)]).get(listed.path)
                 if shares is None or listed.tokens is None:
                     continue
                 total = shares.own.total + shares.subagents.total

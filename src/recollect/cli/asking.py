@@ -44,7 +44,7 @@ class ChatOutput:
         self._canvas = canvas
         self._renderer = StreamRenderer(canvas, conversation.stream)
 
-    def draw(self, event: conversation_events.ConversationEvent) -> Iterator[str]:
+    def render(self, event: conversation_events.ConversationEvent) -> Iterator[str]:
         """Yield the permanent lines of an event."""
         if isinstance(event, conversation_events.RecordReceived):
             yield from self._renderer.feed(StreamRecord(event.agent, event.record))
@@ -55,11 +55,11 @@ class ChatOutput:
             yield from self._renderer.flush()
             yield from render_notice(mask_words(text), self._canvas)
 
-    def draw_partial(self) -> list[str]:
+    def render_partial(self) -> list[str]:
         """Return the lines of the block that is being written."""
         return self._renderer.render_partial()
 
-    def draw_end(self) -> Iterator[str]:
+    def render_end(self) -> Iterator[str]:
         """Yield the totals, and how to resume later."""
         yield from self._renderer.flush()
         if self._conversation.stream.results:
@@ -158,7 +158,7 @@ class _AskingRun:
                 if not (self.conversation.queue or self.conversation.tasks):
                     break
         self._screen.show(())
-        self._screen.print(list(self._output.draw_end()))
+        self._screen.print(list(self._output.render_end()))
         return code
 
     async def interrupt(self) -> None:
@@ -169,19 +169,19 @@ class _AskingRun:
             self._say(str(error))
 
     def _show(self, event: conversation_events.ConversationEvent) -> None:
-        lines = list(self._output.draw(event))
+        lines = list(self._output.render(event))
         if lines:
             self._screen.show(())
             self._screen.print(lines)
         if self._is_live and time.monotonic() >= self._due:
-            self._screen.show(self._output.draw_partial())
+            self._screen.show(self._output.render_partial())
             self._due = time.monotonic() + DRAW_SECONDS
 
     async def _ask(self, request: conversation_events.ConversationRequest) -> None:
         dialog = Dialog(request)
         draft = ""
         self._screen.show(())
-        self._screen.print(list(dialog.draw(self._canvas)))
+        self._screen.print(list(dialog.render(self._canvas)))
         _forget_typed()
         while request in self.conversation.pending:
             text = await _read_line(dialog.choices, draft)
@@ -197,7 +197,7 @@ class _AskingRun:
                 if answer is not None:
                     await self.conversation.answer(request.id, answer, by="terminal")
                 else:
-                    self._screen.print(list(dialog.draw(self._canvas)))
+                    self._screen.print(list(dialog.render(self._canvas)))
             except RecollectError as error:
                 self._say(str(error))
 

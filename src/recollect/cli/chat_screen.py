@@ -146,7 +146,7 @@ class ChatScreen:
         self._unwritten: list[str] = []
         self._has_unwritten = asyncio.Event()
         self._input: PromptSession[str] = PromptSession(
-            self._draw_prompt,
+            self._render_prompt,
             multiline=True,
             completer=PromptCompleter(conversation.options.directory, self._list_commands),
             complete_in_thread=True,
@@ -170,7 +170,7 @@ class ChatScreen:
             finally:
                 for task in tasks:
                     task.cancel()
-                self._print(self._output.draw_end())
+                self._print(self._output.render_end())
                 self._flush()
 
     async def _greet(self) -> None:
@@ -185,7 +185,7 @@ class ChatScreen:
 
     async def _read_events(self) -> None:
         async for event in self._conversation.events():
-            self._print(self._output.draw(event))
+            self._print(self._output.render(event))
             if isinstance(event, RequestAsked | RequestSettled):
                 self._follow_requests()
             self._input.app.invalidate()
@@ -217,7 +217,7 @@ class ChatScreen:
             return
         answer = dialog.answer(text)
         if answer is None:
-            self._print(dialog.draw(self._canvas))
+            self._print(dialog.render(self._canvas))
         else:
             await self._conversation.answer(dialog.request.id, answer, by="terminal")
             # Before the next prompt takes keys: they are no longer meant for the question.
@@ -268,7 +268,7 @@ class ChatScreen:
         self._is_armed = False
         if dialog is not None:
             buffer.set_document(Document(""))
-            self._print(dialog.draw(self._canvas))
+            self._print(dialog.render(self._canvas))
             return
         # The draft that the question interrupted is restored, now or with the next prompt.
         text, self._set_aside = self._set_aside, ""
@@ -283,12 +283,12 @@ class ChatScreen:
             self._is_armed = True
             self._input.app.invalidate()
 
-    def _draw_prompt(self) -> ANSI:
+    def _render_prompt(self) -> ANSI:
         columns, rows = shutil.get_terminal_size()
         # Also called when the window has changed.
         self._canvas.resize(count_columns())
         room = max(rows - _RESERVED_LINES, 1)
-        lines = self._output.draw_partial()[-room:]
+        lines = self._output.render_partial()[-room:]
         if self._dialog is not None:
             lines = [self._dialog.choices[: columns - 1] if self._is_armed else "…"]
         return ANSI("\n".join([*lines, PROMPT]))

@@ -35,7 +35,7 @@ from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Question
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import Canvas, indent
-from recollect.render.terminal.terminal_turns import draw_call, draw_rule
+from recollect.render.terminal.terminal_turns import render_call, render_rule
 
 T = TypeVar("T")
 
@@ -87,28 +87,28 @@ class Dialog:
                 return "y done  d decline  c cancel"
         return "The answer as JSON  d decline  c cancel"
 
-    def draw(self, canvas: Canvas) -> Iterator[str]:
+    def render(self, canvas: Canvas) -> Iterator[str]:
         """Yield the lines of the question."""
         columns = canvas.options.columns
         match request := self._mask(self.request):
             case ToolRequest():
-                yield from draw_rule("claude asks for permission", canvas, columns, "yellow")
-                yield from self._draw_tool(request, canvas)
+                yield from render_rule("claude asks for permission", canvas, columns, "yellow")
+                yield from self._render_tool(request, canvas)
             case PlanRequest(plan=plan, path=path):
-                yield from draw_rule("claude asks to leave plan mode", canvas, columns, "yellow")
+                yield from render_rule("claude asks to leave plan mode", canvas, columns, "yellow")
                 words = plan or f"The plan is in {path or 'a file that claude did not name'}."
-                yield from _draw_words(words, canvas)
+                yield from _render_words(words, canvas)
             case QuestionRequest():
                 question = self._find_open()
                 if question is not None:
-                    yield from draw_rule("claude asks", canvas, columns, "yellow")
-                    yield from _draw_question(self._mask(question), canvas)
+                    yield from render_rule("claude asks", canvas, columns, "yellow")
+                    yield from _render_question(self._mask(question), canvas)
             case ElicitationRequest(server=server, message=message, url=url, form=form):
                 name = safe_text(server, single_line=True)
-                yield from draw_rule(f"{name} asks", canvas, columns, "yellow")
-                yield from _draw_words("\n".join(filter(None, (message, url))), canvas)
+                yield from render_rule(f"{name} asks", canvas, columns, "yellow")
+                yield from _render_words("\n".join(filter(None, (message, url))), canvas)
                 for each in read_form(form):
-                    yield from _draw_words(_describe_field(each), canvas)
+                    yield from _render_words(_describe_field(each), canvas)
 
     def _mask(self, shown: T) -> T:
         if self._is_revealed:
@@ -197,7 +197,7 @@ class Dialog:
             raise UsageError(self.choices)
         return AnswerElicitation(action="accept", content=_read_object(text))
 
-    def _draw_tool(self, request: ToolRequest, canvas: Canvas) -> Iterator[str]:
+    def _render_tool(self, request: ToolRequest, canvas: Canvas) -> Iterator[str]:
         # An edit is compared with its file first, so the request is masked after that.
         given = self.request.input if isinstance(self.request, ToolRequest) else request.input
         view = self._mask(describe_proposal(request.tool, given, request.call_id or ""))
@@ -213,13 +213,13 @@ class Dialog:
             input=view.input,
             description=view.description,
         )
-        yield from draw_call(step, canvas.complete, canvas.options.columns)
+        yield from render_call(step, canvas.complete, canvas.options.columns)
         reasons = (request.description, request.reason, request.blocked_path)
         for reason in dict.fromkeys(filter(None, reasons)):
-            yield from _draw_words(reason, canvas)
+            yield from _render_words(reason, canvas)
         for number, each in enumerate(request.suggestions, 1):
             where = _DESTINATIONS.get(each.destination, each.destination)
-            yield from _draw_words(f"a{number} always: {each.text} ({where})", canvas)
+            yield from _render_words(f"a{number} always: {each.text} ({where})", canvas)
 
 
 def _choose(question: Question, text: str) -> str | tuple[str, ...]:
@@ -248,11 +248,11 @@ def _read_object(text: str) -> dict[str, object]:
         raise UsageError(f"This is not a JSON object: {error}") from None
 
 
-def _draw_question(question: Question, canvas: Canvas) -> Iterator[str]:
-    yield from _draw_words(question.question, canvas)
+def _render_question(question: Question, canvas: Canvas) -> Iterator[str]:
+    yield from _render_words(question.question, canvas)
     for number, each in enumerate(question.options, 1):
         about = f": {each.description}" if each.description else ""
-        yield from _draw_words(f"{number} {each.label}{about}", canvas)
+        yield from _render_words(f"{number} {each.label}{about}", canvas)
 
 
 def _describe_field(field: FormField) -> str:
@@ -262,7 +262,7 @@ def _describe_field(field: FormField) -> str:
     return f"{field.name}: {', '.join(filter(None, details))}"
 
 
-def _draw_words(text: str, canvas: Canvas) -> Iterator[str]:
+def _render_words(text: str, canvas: Canvas) -> Iterator[str]:
     for line in safe_text(text).splitlines():
         wrapped = canvas.wrap(Text(line), canvas.options.columns - len(_MARGIN))
         yield from indent(wrapped, _MARGIN)

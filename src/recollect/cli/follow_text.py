@@ -21,7 +21,7 @@ from recollect.records.envelope import Record
 from recollect.redact import mask_path
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, indent
-from recollect.render.terminal.terminal_turns import draw_prompt, draw_step, draw_turn_rule
+from recollect.render.terminal.terminal_turns import render_prompt, render_step, render_turn_rule
 from recollect.render.views import part_builders, turn_views, whole_calls
 from recollect.session.session import Session
 
@@ -173,13 +173,13 @@ class TurnWindow:
             if step is None:
                 self._last_kind = None
                 yield ""
-                yield from draw_turn_rule(view, canvas, columns)
-                yield from draw_prompt(view, canvas, columns)
+                yield from render_turn_rule(view, canvas, columns)
+                yield from render_prompt(view, canvas, columns)
                 continue
             whole = (
                 whole_calls.show_whole_call(step, self._session) if canvas.options.is_full else step
             )
-            lines = list(draw_step(whole, canvas, columns))
+            lines = list(render_step(whole, canvas, columns))
             if lines and (self._last_kind is not type(step) or isinstance(step, TextStep)):
                 yield ""
             self._last_kind = type(step)

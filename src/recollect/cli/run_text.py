@@ -35,7 +35,7 @@ from recollect.records.envelope import Damaged, Torn
 from recollect.records.system_records import CompactBoundary
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, RenderOptions, indent
-from recollect.render.terminal.terminal_turns import draw_call, draw_text, draw_thinking
+from recollect.render.terminal.terminal_turns import render_call, render_text, render_thinking
 from recollect.render.views.part_builders import join_facts, show_prose
 
 
@@ -229,10 +229,10 @@ def _render_partial(block: stream_session.PartialBlock, canvas: Canvas, columns:
     match block.kind:
         case stream_session.PartialKind.TEXT:
             said = TextStep(uuid=None, message_id="", role="assistant", parts=show_prose(text))
-            return list(draw_text(said, canvas, columns))
+            return list(render_text(said, canvas, columns))
         case stream_session.PartialKind.THINKING:
             return list(
-                draw_thinking(ThinkingStep(uuid=None, message_id="", text=text), canvas, columns)
+                render_thinking(ThinkingStep(uuid=None, message_id="", text=text), canvas, columns)
             )
     call = ToolStep(
         uuid=None,
@@ -244,7 +244,7 @@ def _render_partial(block: stream_session.PartialBlock, canvas: Canvas, columns:
         summary="",
         status=ToolStatus.PENDING,
     )
-    return list(draw_call(call, canvas, columns))
+    return list(render_call(call, canvas, columns))
 
 
 DRAW_SECONDS: Final = 0.1

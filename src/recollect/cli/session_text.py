@@ -19,7 +19,7 @@ from recollect.locations.place_names import LISTS
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import POINTER, clip, measure, safe_text, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions
-from recollect.render.terminal.terminal_parts import draw_head
+from recollect.render.terminal.terminal_parts import render_head
 from recollect.render.views import overview, part_builders, record_notices, turn_views, whole_calls
 from recollect.session.session import Session
 from recollect.session.times import parse_time
@@ -38,7 +38,7 @@ def iter_session(
     """Yield the lines of `turns`, with a header if the whole session is shown."""
     canvas = Canvas(render_options)
     if is_whole:
-        for line in (*draw_head(session, canvas, render_options.columns, shares), ""):
+        for line in (*render_head(session, canvas, render_options.columns, shares), ""):
             yield line.rstrip()
     for line in _iter_all(session, turns, canvas, is_whole=is_whole, prompts_only=prompts_only):
         yield line.rstrip()
@@ -56,14 +56,14 @@ def _iter_all(
     for view in iter_views(session, turns, is_full=canvas.options.is_full):
         yield from _render_fork(session, view, canvas)
         shown = turn_views.keep_prompts(view) if prompts_only else view
-        yield from terminal_turns.draw_turn(shown, session, canvas, columns)
+        yield from terminal_turns.render_turn(shown, session, canvas, columns)
         yield ""
     if is_whole and not prompts_only:
         yield from _render_strays(session, canvas)
         for notice in record_notices.list_sidecar_notices(
             load_session_lists(session), session.contents.metadata.id
         ):
-            yield from terminal_turns.draw_notice(notice, canvas, columns)
+            yield from terminal_turns.render_notice(notice, canvas, columns)
             yield ""
 
 
@@ -97,7 +97,7 @@ def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
     if strays:
         yield canvas.styled("Subagents not started by a call in this session", "bold")
     for each in strays:
-        yield from terminal_turns.draw_subagent(each, canvas, canvas.options.columns)
+        yield from terminal_turns.render_subagent(each, canvas, canvas.options.columns)
 
 
 def iter_place(
@@ -121,7 +121,7 @@ def iter_place(
         for notice in record_notices.list_sidecar_notices(
             load_session_lists(session), session.contents.metadata.id
         ):
-            lines = terminal_turns.draw_notice(
+            lines = terminal_turns.render_notice(
                 notice, canvas.complete, options.columns - len(POINTER)
             )
             yield from terminal_turns.point_at(lines, canvas)
@@ -129,7 +129,7 @@ def iter_place(
     if is_stray:
         for child in session.contents.subagents:
             if child.agent_id == at.agent_id:
-                yield from terminal_turns.draw_subagent(child, canvas, options.columns)
+                yield from terminal_turns.render_subagent(child, canvas, options.columns)
 
 
 _JOINTS = {
@@ -154,7 +154,7 @@ def iter_thread(
             f"{number} of {len(parts)}", joint, metadata.id[:8], metadata.title
         )
         title = clip(safe_text(facts, single_line=True), max(render_options.columns - 8, 8))
-        yield from terminal_turns.draw_rule(title, canvas, render_options.columns, "bold")
+        yield from terminal_turns.render_rule(title, canvas, render_options.columns, "bold")
         yield ""
         if outline:
             yield from iter_outline(part.session, part.turns, render_options)

@@ -136,10 +136,10 @@ def _make_bars(lines: Sequence[TableLine], width: int) -> list[str]:
     most = max(costs, default=0)
     if width < MIN_BAR or not most:
         return [""] * (len(lines) + 1)
-    return ["", *(_draw_bar(cost * width * 8 // most) for cost in costs)]
+    return ["", *(_render_bar(cost * width * 8 // most) for cost in costs)]
 
 
-def _draw_bar(eighths: int) -> str:
+def _render_bar(eighths: int) -> str:
     whole, part = divmod(eighths, 8)
     return _EIGHTHS[8] * whole + _EIGHTHS[part].strip()
 

@@ -179,7 +179,7 @@ def open_table(
 ) -> Iterator[WriteRows]:
     """Open a table, moved into place when the block ends; yields a function that adds rows."""
     arrow = _load_arrow() if kind is export_options.Format.PARQUET else None
-    with writing.open_new(path, force=force) as file:
+    with writing.create_file(path, force=force) as file:
         if arrow is None:
             file.write(write_csv([tuple(COLUMNS[table])]).encode())
             yield lambda rows, mask: _add(file.write, rows, mask)

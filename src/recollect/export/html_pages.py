@@ -65,7 +65,7 @@ def iter_page(
         yield partial(render_turn, select_steps(turn, options.level), frame)
     if turns is None or (shown and shown[-1] is material.turns[-1]):
         yield from _end_session(material, frame)
-    yield f"</div>{_draw_links(links)}</div></article></main></body></html>\n"
+    yield f"</div>{_render_links(links)}</div></article></main></body></html>\n"
 
 
 def name_in_english(word: str) -> str:
@@ -115,11 +115,11 @@ def _start(
         '<nav class="outline" aria-label="Prompts"><h2>Prompts</h2><ol>'
     )
     for turn in turns:
-        yield _draw_outline_entry(turn)
-    yield f'</ol></nav>\n<div class="conversation">{_draw_links(links)}<div class="turns">\n'
+        yield _render_outline_entry(turn)
+    yield f'</ol></nav>\n<div class="conversation">{_render_links(links)}<div class="turns">\n'
 
 
-def _draw_outline_entry(turn: turn_documents.TurnView) -> str:
+def _render_outline_entry(turn: turn_documents.TurnView) -> str:
     failed = sum(
         isinstance(each, turn_documents.ToolStep) and each.status == "failed" for each in turn.steps
     )
@@ -133,7 +133,7 @@ def _draw_outline_entry(turn: turn_documents.TurnView) -> str:
 
 def _end_session(material: Material, frame: Frame) -> Iterator[Piece]:
     for stray in material.strays:
-        yield partial(_draw_stray, stray, frame)
+        yield partial(_render_stray, stray, frame)
     row = Markup('<details class="sidecar"><summary>{}</summary>{}</details>')
     for notice in material.notices:
         yield str(
@@ -141,7 +141,7 @@ def _end_session(material: Material, frame: Frame) -> Iterator[Piece]:
         )
 
 
-def _draw_stray(stray: turn_documents.SubagentReference, frame: Frame) -> Markup:
+def _render_stray(stray: turn_documents.SubagentReference, frame: Frame) -> Markup:
     nested = replace(frame, is_nested=True)
     return Markup(
         '<details class="child"><summary><span class="tool">{}</span> <span class="title">{}</span>'
@@ -153,7 +153,7 @@ def _draw_stray(stray: turn_documents.SubagentReference, frame: Frame) -> Markup
     )
 
 
-def _draw_links(links: Sequence[Link]) -> Markup:
+def _render_links(links: Sequence[Link]) -> Markup:
     link = Markup('<a class="button" href="{}">{}</a> ')
     drawn = Markup().join(link.format(show_text(a), show_text(name)) for a, name in links)
     return Markup('<p class="export-pages">{}</p>').format(drawn) if links else Markup()

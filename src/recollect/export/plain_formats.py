@@ -39,13 +39,13 @@ def iter_document(
     yield f"# {markdown.write_words(material.title)}{_END}"
     yield from _iter_links(links)
     for turn in shown:
-        yield partial(_draw_turn, select_steps(turn, options.level), wanted)
+        yield partial(_render_turn, select_steps(turn, options.level), wanted)
     if turns is None or (shown and shown[-1] is material.turns[-1]):
         yield from _iter_end(material, wanted)
     yield from _iter_links(links)
 
 
-def _draw_turn(turn: turn_documents.TurnView, options: markdown.MarkdownOptions) -> str:
+def _render_turn(turn: turn_documents.TurnView, options: markdown.MarkdownOptions) -> str:
     return "".join(f"{block}{_END}" for block in markdown.write_turn(turn, options))
 
 

@@ -37,14 +37,16 @@ def iter_text(material: Material, options: ExportOptions) -> Iterator[Piece]:
     for turn in material.turns:
         yield partial(_join_turn, select_steps(turn, options.level), canvas)
     for stray in material.strays:
-        yield "\n" + "".join(f"{line.rstrip()}\n" for line in _draw_child(stray, canvas, COLUMNS))
+        yield "\n" + "".join(f"{line.rstrip()}\n" for line in _render_child(stray, canvas, COLUMNS))
     for notice in material.notices:
-        lines = terminal_turns.draw_notice(notice, canvas, COLUMNS)
+        lines = terminal_turns.render_notice(notice, canvas, COLUMNS)
         yield "\n" + "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def _join_turn(turn: TurnView, canvas: Canvas) -> str:
-    return "\n" + "".join(f"{line.rstrip()}\n" for line in _draw_plain_turn(turn, canvas, COLUMNS))
+    return "\n" + "".join(
+        f"{line.rstrip()}\n" for line in _render_plain_turn(turn, canvas, COLUMNS)
+    )
 
 
 def _list_head(material: Material) -> list[str]:
@@ -60,31 +62,31 @@ def _list_head(material: Material) -> list[str]:
     return [safe_text(line, single_line=True) for line in (material.title, *facts)]
 
 
-def _draw_plain_turn(turn: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
-    yield from terminal_turns.draw_turn_rule(turn, canvas, columns)
-    yield from terminal_turns.draw_prompt(turn, canvas, columns)
+def _render_plain_turn(turn: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+    yield from terminal_turns.render_turn_rule(turn, canvas, columns)
+    yield from terminal_turns.render_prompt(turn, canvas, columns)
     for _, group in groupby(turn.steps, key=type):
-        lines = list(_draw_group(list(group), canvas, columns))
+        lines = list(_render_group(list(group), canvas, columns))
         if lines:
             yield ""
             yield from lines
 
 
-def _draw_group(steps: list[Step], canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_group(steps: list[Step], canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield consecutive steps of one kind: calls close together, texts apart."""
     for number, step in enumerate(steps):
         if number and isinstance(step, TextStep):
             yield ""
-        yield from terminal_turns.draw_step(step, canvas, columns)
+        yield from terminal_turns.render_step(step, canvas, columns)
         for child in step.subagents if isinstance(step, ToolStep) else ():
-            yield from _draw_child(child, canvas, columns)
+            yield from _render_child(child, canvas, columns)
 
 
-def _draw_child(child: SubagentReference, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_child(child: SubagentReference, canvas: Canvas, columns: int) -> Iterator[str]:
     name = child.agent_type or "subagent"
     about = child.description or child.agent_id
     yield safe_text(f"  -> {name}  {about}", single_line=True)
     room = max(columns - len(_NESTED), _MIN_COLUMNS)
     for turn in child.turns or () if canvas.options.is_full else ():
-        yield from indent(_draw_plain_turn(turn, canvas, room), _NESTED)
+        yield from indent(_render_plain_turn(turn, canvas, room), _NESTED)
         yield _NESTED.rstrip()

@@ -60,10 +60,10 @@ def encode_on_all_cores(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
     # This loads templates and lexers, once for all processes.
     yield from encode(first, mask)
 
-    def draw_batch(number: int) -> bytes:
+    def render_batch(number: int) -> bytes:
         return msgpack.encode([_check(_draw(piece), mask) for piece in batches[number]])
 
-    with closing(run_in_order(draw_batch, len(batches))) as results:
+    with closing(run_in_order(render_batch, len(batches))) as results:
         for result in results:
             for checked in msgpack.decode(result, type=list[_Checked]):
                 if checked.is_clean:
@@ -99,7 +99,7 @@ def _write(text: str) -> bytes:
 
 
 @contextmanager
-def open_new(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
+def create_file(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
     """Open a file that is moved into place when the block ends, and deleted if it fails."""
     refuse_existing(target, force=force)
     make_directory(target.parent)
@@ -107,15 +107,15 @@ def open_new(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
         with open_atomic(target, overwrite=force) as file:
             yield file
     except FileExistsError:
-        raise already_exists(target) from None
+        raise make_exists_error(target) from None
     except OSError as error:
-        raise cannot_write(target, error) from error
+        raise make_write_error(target, error) from error
 
 
 def write_file(target: Path, chunks: Iterable[bytes], *, force: bool = False) -> int:
     """Write chunks as a file; return its size."""
     size = 0
-    with open_new(target, force=force) as file:
+    with create_file(target, force=force) as file:
         for chunk in chunks:
             size += file.write(chunk)
     return size
@@ -126,7 +126,7 @@ def refuse_existing(target: Path, *, force: bool) -> None:
     if is_directory(target):
         raise UsageError(f"{target} is a directory. Specify a file in it.")
     if os.path.lexists(target) and not force:
-        raise already_exists(target)
+        raise make_exists_error(target)
 
 
 def is_directory(target: Path) -> bool:
@@ -139,12 +139,12 @@ def measure_file(target: Path) -> int:
     return target.stat().st_size
 
 
-def already_exists(target: Path) -> UsageError:
+def make_exists_error(target: Path) -> UsageError:
     """Return the error for a file that must not be replaced."""
     return UsageError(f"{target} already exists. Use --force to overwrite it.")
 
 
-def cannot_write(target: Path, error: OSError) -> RecollectError:
+def make_write_error(target: Path, error: OSError) -> RecollectError:
     """Return the error for a file that cannot be written."""
     return RecollectError(
         f"Cannot write {target}: {error.strerror or error}. No incomplete file was left behind."

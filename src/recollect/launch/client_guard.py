@@ -64,10 +64,10 @@ def list_process_tree(client: int, mark: str) -> list[Process]:
     environments.
     """
     parents = _read_processes()
-    family = [client]
-    for pid in family:
-        family += [each for each, (parent, _) in parents.items() if parent == pid]
-    found = [(pid, parents[pid][1]) for pid in family if pid in parents]
+    tree = [client]
+    for pid in tree:
+        tree += [each for each, (parent, _) in parents.items() if parent == pid]
+    found = [(pid, parents[pid][1]) for pid in tree if pid in parents]
     return found + _list_marked(mark, found)
 
 
@@ -104,19 +104,19 @@ def read_settings(pid: int) -> list[bytes] | None:
         return []
 
 
-def signal_process_tree(group: int, family: list[Process], number: int) -> None:
-    """Send a signal to a process group, and to those of a family that are elsewhere."""
+def signal_process_tree(group: int, tree: list[Process], number: int) -> None:
+    """Send a signal to a process group, and to those of a tree that are elsewhere."""
     _send(os.killpg, group, number)
     now = _read_processes()
-    for pid, started in family:
+    for pid, started in tree:
         if pid in now and now[pid][1] == started:
             _send(os.kill, pid, number)
 
 
-def is_any_running(family: list[Process]) -> bool:
-    """Return whether any process of a family is still running."""
+def is_any_running(tree: list[Process]) -> bool:
+    """Return whether any process of a tree is still running."""
     now = _read_processes()
-    return any(pid in now and now[pid][1] == started for pid, started in family)
+    return any(pid in now and now[pid][1] == started for pid, started in tree)
 
 
 def _send(send: Callable[[int, int], None], target: int, number: int) -> None:
@@ -159,20 +159,20 @@ def _read_stat(directory: Path) -> tuple[int, tuple[int, str]] | None:
 
 
 def end_process_tree(
-    client: int, family: list[Process], mark: str, grace: float = GRACE_SECONDS
+    client: int, tree: list[Process], mark: str, grace: float = GRACE_SECONDS
 ) -> None:
-    """Terminate, then kill, the remaining processes of a client's family.
+    """Terminate, then kill, the remaining processes of a client's tree.
 
-    A tool may have been started after the family was listed, by a client that has exited since.
+    A tool may have been started after the tree was listed, by a client that has exited since.
     """
-    family = family + _list_marked(mark, family)
-    if not is_any_running(family):
+    tree = tree + _list_marked(mark, tree)
+    if not is_any_running(tree):
         return
-    signal_process_tree(client, family, signal.SIGTERM)
+    signal_process_tree(client, tree, signal.SIGTERM)
     deadline = time.monotonic() + grace
-    while is_any_running(family) and time.monotonic() < deadline:
+    while is_any_running(tree) and time.monotonic() < deadline:
         time.sleep(_STEP_SECONDS)
-    signal_process_tree(client, family + _list_marked(mark, family), signal.SIGKILL)
+    signal_process_tree(client, tree + _list_marked(mark, tree), signal.SIGKILL)
 
 
 def main(client: int, parent: int, mark: str) -> None:

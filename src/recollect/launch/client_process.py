@@ -116,8 +116,8 @@ class ClientProcess:
 
         Clients up to 2.1.112 may leave their tools running, which have process groups of their own.
         """
-        has_family = sys.platform != "win32"
-        family = client_guard.list_process_tree(self.pid, self._mark) if has_family else []
+        has_tree = sys.platform != "win32"
+        tree = client_guard.list_process_tree(self.pid, self._mark) if has_tree else []
         try:
             for number, seconds in self._stop_steps:
                 if self._process.poll() is None:
@@ -125,8 +125,8 @@ class ClientProcess:
                     self._wait(seconds)
         finally:
             self._end_group()
-            if has_family:
-                client_guard.end_process_tree(self.pid, family, self._mark)
+            if has_tree:
+                client_guard.end_process_tree(self.pid, tree, self._mark)
             self._process.wait()
 
     def _take(self, is_error: bool, chunk: bytes) -> Iterator[StdoutMessage | StderrLine]:

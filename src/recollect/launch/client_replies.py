@@ -94,25 +94,25 @@ class PendingRequests:
         self._ids = count(1)
         self._waiting: dict[str, asyncio.Future[Answer]] = {}
 
-    def ask(
+    def send(
         self, send: Callable[[bytes], None], subtype: str, fields: Mapping[str, object]
     ) -> "SentRequest":
         """Send a request now; its response is awaited later."""
-        question = SentRequest(f"recollect_{next(self._ids)}", subtype)
-        self._waiting[question.id] = asyncio.get_running_loop().create_future()
-        send(encode_request(question.id, subtype, **fields))
-        return question
+        request = SentRequest(f"recollect_{next(self._ids)}", subtype)
+        self._waiting[request.id] = asyncio.get_running_loop().create_future()
+        send(encode_request(request.id, subtype, **fields))
+        return request
 
-    async def wait(self, question: "SentRequest", seconds: float) -> Raw:
+    async def wait(self, request: "SentRequest", seconds: float) -> Raw:
         """Return the response; raises ClientFailure if the client refuses or does not respond."""
-        subtype = question.subtype
+        subtype = request.subtype
         try:
-            answer = await asyncio.wait_for(self._waiting[question.id], seconds)
+            answer = await asyncio.wait_for(self._waiting[request.id], seconds)
         except TimeoutError:
             text = f"claude did not respond to {subtype} within {seconds:g} s."
             raise ClientFailure(text) from None
         finally:
-            self._waiting.pop(question.id, None)
+            self._waiting.pop(request.id, None)
         if answer.subtype == "error":
             raise ClientFailure(f"claude rejected {subtype}: {answer.error or 'no reason given'}")
         return answer.response

@@ -148,12 +148,12 @@ class ConversationClient:
             raise ClientFailure(f"{self._client} cannot be started: {error}") from error
         self._reason, self._is_outdated = "died", False
         self._state.start_client()
-        self._activity.note()
+        self._activity.record_output()
         self._publish([conversation_events.ClientStarted(pid=self._process.pid, resumed=is_again)])
         self._ended = asyncio.create_task(self._finish_client(self._process, watch))
         send = self._process.send
         asked = [
-            self._replies.ask(send, *each)
+            self._replies.send(send, *each)
             for each in conversation_options.list_first_requests(self.options)
         ]
         for prompt in self._state.queue.values():
@@ -187,11 +187,11 @@ class ConversationClient:
 
     async def _request(self, subtype: str, **fields: object) -> Raw:
         process = await self._ensure_client()
-        asked = self._replies.ask(process.send, subtype, fields)
+        asked = self._replies.send(process.send, subtype, fields)
         return await self._replies.wait(asked, self.options.timing.request)
 
     def _on_output(self, output: client_process.StdoutMessage | client_process.StderrLine) -> None:
-        self._activity.note()
+        self._activity.record_output()
         match output:
             case client_process.StdoutMessage(
                 item=control.ControlResponse(response=control.Answer() as reply)
@@ -210,7 +210,7 @@ class ConversationClient:
     def _on_request(self, message: control.ControlRequest) -> None:
         request = control_messages.read_request(message)
         if request is not None:
-            self._publish([self._state.ask(request)])
+            self._publish([self._state.add_request(request)])
         elif self._process is not None and message.request_id:
             # Unanswered, it would keep the client waiting.
             self._process.send(control_messages.encode_refusal(message))
@@ -251,7 +251,7 @@ class ConversationClient:
         if self._state.status in (ConversationStatus.WORKING, ConversationStatus.WAITING):
             # Otherwise the client would finish its turn first.
             with suppress(ClientFailure):
-                asked = self._replies.ask(process.send, "interrupt", {"cancel_queued": True})
+                asked = self._replies.send(process.send, "interrupt", {"cancel_queued": True})
                 await self._replies.wait(asked, conversation_options.INTERRUPT_SECONDS)
         await process.end(self.options.timing.end)
         await ended
@@ -260,7 +260,7 @@ class ConversationClient:
         """End an idle client, and report one that is silent for long."""
         activity = self._activity
         while True:
-            await asyncio.sleep(activity.step)
+            await asyncio.sleep(activity.interval)
             if self._process is not None and self._is_free and activity.is_idle():
                 await self._end_client("idle")
             elif self._state.status is ConversationStatus.WORKING and activity.is_silent():

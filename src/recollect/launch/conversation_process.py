@@ -78,7 +78,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
 
     async def end(self, steps: tuple[float, float]) -> None:
         """Close its input, then terminate it, then kill it, with all that it started."""
-        family = (
+        tree = (
             await asyncio.to_thread(client_guard.list_process_tree, self.pid, self.mark)
             if _HAS_GROUPS
             else []
@@ -88,7 +88,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
             pipe.close()
         patience, grace = steps
         await self._wait_for_exit(patience)
-        await asyncio.to_thread(client_guard.end_process_tree, self.pid, family, self.mark, grace)
+        await asyncio.to_thread(client_guard.end_process_tree, self.pid, tree, self.mark, grace)
         if not self._exited.is_set() and self._transport is not None:
             self._transport.kill()
         await self.wait()
@@ -192,7 +192,7 @@ class Activity:
         self._timing = timing
         self._last = 0.0
         self._is_reported = False
-        self.step = max(min(timing.silence, timing.idle or timing.silence, 20.0) / 4, 0.02)
+        self.interval = max(min(timing.silence, timing.idle or timing.silence, 20.0) / 4, 0.02)
         """How often to check, in seconds."""
 
     @property
@@ -200,7 +200,7 @@ class Activity:
         """How long ago it was."""
         return asyncio.get_running_loop().time() - self._last
 
-    def note(self) -> None:
+    def record_output(self) -> None:
         """Record that it printed something now."""
         self._last = asyncio.get_running_loop().time()
         self._is_reported = False

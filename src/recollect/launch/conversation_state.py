@@ -125,7 +125,7 @@ class ConversationState:
         self._is_working = True
         return events.PromptQueued(uuid=prompt.uuid, text=prompt.text, images=images)
 
-    def ask(
+    def add_request(
         self, request: conversation_events.ConversationRequest
     ) -> conversation_events.ConversationEvent:
         """The client asks a person."""

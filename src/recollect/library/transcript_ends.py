@@ -35,7 +35,7 @@ from recollect.records import (
 from recollect.session import metadata, prompts, session_records
 from recollect.session.messages import Message, build_messages
 from recollect.session.times import parse_time
-from recollect.sources import kept_parts, safe_files, source
+from recollect.sources import cached_parts, safe_files, source
 
 _STEP: Final = 16 * 1024
 _MAX_COUNT: Final = 4 * 1024 * 1024
@@ -122,7 +122,7 @@ def _iter_head(path: Path | str) -> Iterator[envelope.Record]:
             position, rest, wanted = position + len(whole), rest[len(whole) :], wanted * 2
 
 
-FIRST_READ: Final = kept_parts.END_BYTES
+FIRST_READ: Final = cached_parts.END_BYTES
 """Bytes of the head that are read at first."""
 
 TAIL_READ: Final = 32 * 1024

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from recollect.errors import UnreadableInput
 from recollect.sources import source
-from recollect.sources.kept_parts import open_kept
+from recollect.sources.cached_parts import open_cached
 
 Parts = tuple[str, ...]
 
@@ -174,7 +174,7 @@ def open_file(name: Path | str, *, resolve: bool = False) -> source.SourceFile:
     try:
         # As text where it is text: there are thousands of files, and a path is slow to make.
         target = str(resolve_links(Path(name)) if resolve else name)
-        return open_kept(target) or source.find_source(target).open(target)
+        return open_cached(target) or source.find_source(target).open(target)
     except (OSError, ValueError) as error:
         raise UnreadableInput(
             f"Cannot read {name}: {describe_error(error)}. "

@@ -1,8 +1,8 @@
 """The index: the only SQL. Entered through the names here and seven modules.
 
-`data_directory` says where the index is; `text_conditions`, `text_queries` and `usage_queries` ask
-it, `text_matches` is what a query of texts finds, `quick_totals` has figures for a status line, and
-`secret_rows` says where secrets are. Everything else is internal to this package and
+`data_directory` says where the index is. `text_conditions`, `text_queries` and `usage_queries`
+query it, and `text_matches` holds what a text query finds. `quick_totals` has figures for a status
+line, and `secret_rows` says where secrets are. Everything else is internal to this package and
 `recollect.sync`, which writes the index; an import contract enforces that. Names are imported on
 first use, since every command begins with a few of them.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         find_schema_version,
         is_sqlite_safe,
     )
-    from recollect.store.database import IndexStatus, ask, find_index_status, refuse_newer
+    from recollect.store.database import IndexStatus, find_index_status, refuse_newer, run_query
     from recollect.store.derived_tables import StoredOutline
     from recollect.store.schema import DamagedIndex, NewerIndex
     from recollect.store.text_database import delete_texts, find_identity
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "catalog": "FileRow",
     "data_directory": "MIN_SQLITE_VERSION SQLITE_VERSION find_schema_version is_sqlite_safe",
-    "database": "IndexStatus ask find_index_status refuse_newer",
+    "database": "IndexStatus run_query find_index_status refuse_newer",
     "derived_tables": "StoredOutline",
     "schema": "DamagedIndex NewerIndex",
     "text_database": "delete_texts find_identity",
@@ -46,13 +46,13 @@ __all__ = [
     "IndexedFile",
     "NewerIndex",
     "StoredOutline",
-    "ask",
     "delete_texts",
     "find_identity",
     "find_index_status",
     "find_schema_version",
     "is_sqlite_safe",
     "refuse_newer",
+    "run_query",
 ]
 
 __getattr__ = import_on_first_use(globals(), _MODULE_OF)

@@ -66,7 +66,7 @@ def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.
     return None
 
 
-def ask(
+def run_query(
     directory: Path, query: Callable[[apsw.Connection], T], *, accept_old_data: bool = False
 ) -> T | None:
     """Return the answer of the index in `directory`; None if there is none that can be read.
@@ -85,7 +85,7 @@ def ask(
 def load(directory: Path, query: Callable[[apsw.Connection], T]) -> T | None:
     """Return rows of tables with a version of their own; None if there are none to be had."""
     try:
-        return ask(directory, query, accept_old_data=True)
+        return run_query(directory, query, accept_old_data=True)
     except schema.DamagedIndex:
         # The next writer will set it aside.
         return None

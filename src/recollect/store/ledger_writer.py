@@ -172,7 +172,7 @@ class LedgerWriter:
                 database.check_everything(self._connection)
             write_meta(self._connection, "checked", today)
 
-    def settle(self, changes: FileChanges, prices: str) -> None:
+    def apply_changes(self, changes: FileChanges, prices: str) -> None:
         """Write everything that needs no reading; `prices` is the fingerprint of the prices."""
         is_repriced = self._read_meta(catalog.PRICES_KEY) != prices
         is_fresh = not self._read_meta(database.CARRIED_KEY)

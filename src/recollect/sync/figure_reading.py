@@ -160,8 +160,8 @@ def find_outlines(
     directory: Path, paths: Sequence[str], names: Sequence[str] | None
 ) -> list[StoredOutline]:
     """Return the outlines of these sessions that are about a file with one of the names."""
-    ask = partial(derived_tables.find_outlines, paths=paths, names=names)
-    return database.load(directory, ask) or []
+    query = partial(derived_tables.find_outlines, paths=paths, names=names)
+    return database.load(directory, query) or []
 
 
 def _split(paths: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:

@@ -203,7 +203,7 @@ def query_if_current(
         return (query(connection),) if is_up_to_date else None
 
     try:
-        return database.ask(directory, answer)
+        return database.run_query(directory, answer)
     except schema.DamagedIndex:
         if is_up_to_date:
             raise
@@ -256,7 +256,7 @@ def query_index(
             from recollect.sync.sync_engine import sync  # only when something has to be read
 
             sync(directory, transcripts, prices=prices, watch=watch)
-            found = database.ask(directory, lambda connection: (query(connection),))
+            found = database.run_query(directory, lambda connection: (query(connection),))
         if found is None:
             raise schema.DamagedIndex(
                 f"The index in {directory} was written but cannot be read back."

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from recollect.locations import Transcript
 from recollect.locations.claude_directories import PROJECTS_DIRECTORY, encode_id
-from recollect.sources.kept_parts import FileParts
+from recollect.sources.cached_parts import FileParts
 from recollect.sources.source import is_present
 from recollect.store import catalog, data_directory, database, ledger_writer, usage_queries
 from recollect.sync.index_access import (
@@ -180,7 +180,7 @@ class _Sync:
         changes = ledger_writer.FileChanges(
             moved, plan.gone, plan.returned, self._find_solved(plan)
         )
-        self._writer.settle(changes, self._request.fingerprint)
+        self._writer.apply_changes(changes, self._request.fingerprint)
         with closing(self._iter_read(plan.tasks)) as readings:
             self._writer.write(readings, self._request.limits.commit_bytes)
         return SyncReport(

@@ -159,7 +159,7 @@ class LedgerCache:
         """Return a value that changes with the index; call it before the index is opened."""
         return [find_stamp(name) for name in self._files]
 
-    def ask(
+    def query(
         self,
         queries: UsageQueries,
         state: list[Stamp | None],

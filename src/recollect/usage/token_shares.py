@@ -28,7 +28,7 @@ def sum_copied_tokens(ledger: UsageLedger) -> Mapping[str, int]:
     return copied
 
 
-def share_tokens(ledger: UsageLedger, paths: Iterable[str]) -> dict[str, TokenShares]:
+def attribute_tokens(ledger: UsageLedger, paths: Iterable[str]) -> dict[str, TokenShares]:
     """Return how the sessions and subagents in some transcripts are counted, as far as known."""
     wanted = {*paths}
     members: defaultdict[tuple[str, str], set[int]] = defaultdict(set)

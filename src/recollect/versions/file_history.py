@@ -15,7 +15,7 @@ from recollect.session.times import merge_by_time
 from recollect.sources.safe_files import list_directory
 from recollect.versions import edit_index, file_paths, recorded_evidence, session_outline
 from recollect.versions.evidence import Cause, Evidence, Rename
-from recollect.versions.replay import Check, FindBase, Version, replay
+from recollect.versions.replay import CheckedPrediction, FindBase, Version, replay
 
 _MAX_NAMES: Final = 20
 
@@ -25,7 +25,7 @@ class FileHistory(Struct, frozen=True, kw_only=True):
 
     path: str
     versions: tuple[Version, ...]
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CheckedPrediction, ...] = ()
     sessions: tuple[str, ...] = ()
     """The sessions that name the file."""
     unreadable: tuple[str, ...] = ()

@@ -82,7 +82,7 @@ class Version(Struct, frozen=True, kw_only=True):
         return self.kind is not VersionKind.DELETED
 
 
-class Check(Struct, frozen=True, kw_only=True):
+class CheckedPrediction(Struct, frozen=True, kw_only=True):
     """A predicted content that could be compared with recorded content."""
 
     path: str
@@ -96,7 +96,7 @@ class Replay(Struct, frozen=True):
     """The versions of one file, oldest first, and how predictions turned out."""
 
     versions: tuple[Version, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[CheckedPrediction, ...]
     later_causes: tuple[Cause, ...] = ()
     """What may have changed the file after all that is recorded about it."""
 
@@ -158,7 +158,7 @@ class _Machine:
     def __init__(self, path: str, find_base: FindBase | None) -> None:
         self._path = path
         self.versions: list[Version] = []
-        self.checks: list[Check] = []
+        self.checks: list[CheckedPrediction] = []
         self._find_base = find_base
         self._text: str | None = None
         self._grade = Grade.PARTIAL
@@ -229,7 +229,7 @@ class _Machine:
         if self._grade is Grade.EXACT and not self.causes and agrees:
             return
         self.checks.append(
-            Check(
+            CheckedPrediction(
                 path=self._path,
                 origin=origin,
                 predicted=self._grade,

@@ -45,9 +45,9 @@ _LINE = (
 )
 
 
-def preload(drawing: templating.Templates) -> None:
+def preload(templates: templating.Templates) -> None:
     """Render a turn that is not shown, to load what rendering needs."""
-    drawing.warm_up()
+    templates.warm_up()
     record = decode_record(_LINE)
     session = Session([record] if record else ())
     for view in build_turn_views(session):
@@ -71,16 +71,16 @@ class AppParts(Struct, frozen=True):
 
     services: Services
     assets: templating.Assets
-    drawing: templating.Templates
+    templates: templating.Templates
     events: EventSource
 
 
 def create_app(settings: Settings) -> Starlette:
     """Create the app for these settings; its components are in `app.state.parts`."""
     services, assets = Services(settings), templating.Assets()
-    drawing = templating.Templates(services, assets)
-    parts = AppParts(services, assets, drawing, EventSource(services))
-    answer_failure = _make_failure_handler(drawing)
+    templates = templating.Templates(services, assets)
+    parts = AppParts(services, assets, templates, EventSource(services))
+    answer_failure = _make_failure_handler(templates)
     app = Starlette(
         routes=_make_routes(parts),
         middleware=_make_middleware(parts),
@@ -96,10 +96,10 @@ def create_app(settings: Settings) -> Starlette:
 def _make_routes(parts: AppParts) -> list[Route]:
     workers = endpoints.Workers(parts.services)
     sign_in = page_actions.SignIn(parts.services)
-    review = export_review.ExportReview(parts.services, workers, parts.drawing)
+    review = export_review.ExportReview(parts.services, workers, parts.templates)
     return [
         *ConversationActions(parts.services, parts.events).make_routes(),
-        *make_page_routes(workers, parts.drawing),
+        *make_page_routes(workers, parts.templates),
         Route(export_review.REVIEW_PATH, review.show),
         Route(export_review.REVIEW_PATH, review.answer, methods=["POST"]),
         *page_actions.Reveal(parts.services).make_routes(),
@@ -134,7 +134,10 @@ def _make_middleware(parts: AppParts) -> list[Middleware]:
         Middleware(middleware.BodyLimit, _make_limit(parts)),
         Middleware(middleware.OriginCheck, settings.origins),
         Middleware(
-            middleware.Gate, parts.services.keys, is_public, page_actions.make_closed(parts.drawing)
+            middleware.Gate,
+            parts.services.keys,
+            is_public,
+            page_actions.make_closed(parts.templates),
         ),
     ]
 
@@ -156,7 +159,7 @@ def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         parts.services.workspace.changes.attach(asyncio.get_running_loop())
         parts.services.workspace.indexer.start()
-        warming = asyncio.create_task(asyncio.to_thread(preload, parts.drawing))
+        warming = asyncio.create_task(asyncio.to_thread(preload, parts.templates))
         try:
             yield
         finally:
@@ -175,7 +178,7 @@ async def _serve_openapi(_: Request) -> Response:
     return http_messages.json_response(openapi.describe_api())
 
 
-def _make_failure_handler(drawing: templating.Templates) -> FailureHandler:
+def _make_failure_handler(templates: templating.Templates) -> FailureHandler:
     async def answer_failure(request: Request, error: Exception) -> Response:
         if http_messages.is_for_program(request):
             return await http_messages.api_error_response(request, error)
@@ -184,7 +187,7 @@ def _make_failure_handler(drawing: templating.Templates) -> FailureHandler:
         page = ErrorPage(status=status, error=detail, candidates=candidates)
         wanted = templating.read_preferences(request)
         return templating.html_response(
-            drawing.draw("error.html", page, wanted, title="error.title"), status
+            templates.render("error.html", page, wanted, title="error.title"), status
         )
 
     return answer_failure

@@ -72,11 +72,11 @@ class ExportReview:
     """Answers requests for the page, and its form."""
 
     def __init__(
-        self, services: Services, workers: endpoints.Workers, drawing: templating.Templates
+        self, services: Services, workers: endpoints.Workers, templates: templating.Templates
     ) -> None:
         self._services = services
         self._workers = workers
-        self._drawing = drawing
+        self._templates = templates
         self._key = secrets.token_bytes(32)
 
     async def show(self, request: Request) -> Response:
@@ -111,7 +111,7 @@ class ExportReview:
             wanted=wanted,
             secrets=tuple(self._iter_secrets(wanted, decisions)),
         )
-        text = self._drawing.draw(
+        text = self._templates.render(
             "export.html", page, preferences, title="export.title", section="sessions"
         )
         return templating.html_response(text)

@@ -290,7 +290,7 @@ class SignIn:
         return http_messages.json_response(Launch(self._keys.make_launch()))
 
 
-def make_closed(drawing: templating.Templates) -> ASGIApp:
+def make_closed(templates: templating.Templates) -> ASGIApp:
     """Return the response without a key: JSON for programs, the sign-in page for people."""
 
     async def closed(scope: Scope, receive: Receive, send: Send) -> None:
@@ -299,7 +299,7 @@ def make_closed(drawing: templating.Templates) -> ASGIApp:
             response = http_messages.json_error(401, "no_key", _NO_KEY)
         else:
             wanted: templating.Preferences = templating.read_preferences(request)
-            text = drawing.draw("sign-in.html", SignInPage(), wanted, title="sign_in.title")
+            text = templates.render("sign-in.html", SignInPage(), wanted, title="sign_in.title")
             response = templating.html_response(text, 401)
         response.headers["www-authenticate"] = "Bearer"
         await response(scope, receive, send)

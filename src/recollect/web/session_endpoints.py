@@ -68,7 +68,7 @@ def describe_session(
     """Everything known about a session except the conversation itself."""
     workspace = services.workspace
     found = workspace.locate(wanted.id, wanted.project)
-    shares = workspace.share_tokens([found.transcript]).get(found.transcript.file)
+    shares = workspace.attribute_tokens([found.transcript]).get(found.transcript.file)
     with workspace.use(found) as session:
         return session_documents.SessionDocument(
             session=hide_path(workspace.complete(found.listing)),
@@ -389,7 +389,7 @@ def make_download(
     # Opened for itself: the one that pages use must not be held for as long as this takes, and
     # it is masked by the policy of what leaves the machine.
     session = exporter.open_masked(lambda: open_with_prices(found.transcript, workspace))
-    shares = workspace.share_tokens([found.transcript]).get(found.transcript.file)
+    shares = workspace.attribute_tokens([found.transcript]).get(found.transcript.file)
     part = SessionPart(session, is_masked=True, shares=shares)
     data = b"".join(exporter.stream(part))
     return Download(data, export_options.MEDIA_TYPES[kind], name_export(part, options))

@@ -261,7 +261,7 @@ class Templates:
         self._services = services
         self._environment = _make_environment(assets.address)
 
-    def draw(
+    def render(
         self,
         template: str,
         page: msgspec.Struct,

@@ -43,13 +43,13 @@ def find_causes(
     transcripts = workspace.find_transcripts()
     notes = load_reply_notes(workspace.data_directory, transcripts, workspace.count_files)
 
-    def ask(ledger: ledger_access.UsageLedger) -> tuple[CauseDocument, Mapping[str, str]]:
+    def load(ledger: ledger_access.UsageLedger) -> tuple[CauseDocument, Mapping[str, str]]:
         messages = list(_iter_caused(ledger, query, notes))
         files = {each.entry.file_id for each in messages}
         unread = sum(ledger.files[each].path not in notes for each in files)
         return _describe(ledger, query, messages, wanted, unread), ledger.problems
 
-    (document, problems), failure = workspace.query_ledger(ask)
+    (document, problems), failure = workspace.query_ledger(load)
     return CauseResult(document=document, problems=problems, failure=failure)
 
 

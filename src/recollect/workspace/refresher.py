@@ -20,7 +20,7 @@ from recollect.errors import IndexFailure, NothingFound, UnreadableInput
 from recollect.health.retention import read_retentions
 from recollect.locations import Transcript
 from recollect.search.engine import ANALYZER
-from recollect.sources.kept_parts import FileParts, kept_parts
+from recollect.sources.cached_parts import FileParts, use_parts
 from recollect.sources.source import Stamp, make_stamp
 from recollect.store import find_identity
 from recollect.sync import (
@@ -151,7 +151,7 @@ class Refresher:
         newest = sorted(changed, key=lambda each: -each.mtime_ns)
         for batch in _split(newest):
             # A list reads parts of every file: from what has just been read for the index.
-            with kept_parts(self._sync(batch)):
+            with use_parts(self._sync(batch)):
                 self._describe(batch, find_context)
         for path in gone:
             del self._stamps[path]

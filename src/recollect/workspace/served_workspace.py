@@ -25,7 +25,7 @@ from recollect.library.session_filters import SessionPage, SessionQuery, make_pa
 from recollect.library.sidecar_files import load_clears
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
-from recollect.store import DamagedIndex, ask
+from recollect.store import DamagedIndex, run_query
 from recollect.workspace import (
     indexer_process,
     refresher,
@@ -280,9 +280,9 @@ class ServedWorkspace(workspace.Workspace):
         """Return the sessions that one continues or was forked from, and those that follow it."""
         from recollect.lineage import find_relatives  # for the page of a session only
 
-        return find_relatives(listing, self.list_near(listing), load_clears(self.roots))
+        return find_relatives(listing, self.list_related(listing), load_clears(self.roots))
 
-    def list_near(self, listing: SessionListing) -> list[SessionListing]:
+    def list_related(self, listing: SessionListing) -> list[SessionListing]:
         """Return the sessions that may be related to one: those of its project, and those named."""
         named = {listing.forked_from, listing.continued_in}
         return [
@@ -325,9 +325,9 @@ class ServedWorkspace(workspace.Workspace):
         from recollect.usage.ledger_access import count_in_memory, open_ledger
 
         state = self._ledgers.find_state()
-        found = ask(
+        found = run_query(
             self.data_directory,
-            lambda connection: (self._ledgers.ask(UsageQueries(connection), state, query),),
+            lambda connection: (self._ledgers.query(UsageQueries(connection), state, query),),
         )
         if found is None:
             queries = count_in_memory(self.find_transcripts())

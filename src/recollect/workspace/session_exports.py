@@ -185,7 +185,7 @@ class SessionExport:
         # Other formats have no figures.
         has_facts = self.exporter.options.format in (Format.HTML, Format.TEXT)
         transcripts = [each.transcript for each in self._places] if has_facts else []
-        return self._workspace.share_tokens(transcripts)
+        return self._workspace.attribute_tokens(transcripts)
 
     def _iter_parts(self, noun: str, *, is_masked: bool = True) -> Iterator[SessionPart]:
         for number, found in enumerate(self._places):

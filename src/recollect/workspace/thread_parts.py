@@ -58,7 +58,9 @@ class ServedPart(NamedTuple):
 
 def list_parts(workspace: ServedWorkspace, listing: SessionListing) -> list[ServedPart]:
     """Return the sessions of the thread that one belongs to."""
-    parts = lineage.find_thread(listing, workspace.list_near(listing), load_clears(workspace.roots))
+    parts = lineage.find_thread(
+        listing, workspace.list_related(listing), load_clears(workspace.roots)
+    )
     keys = []
     for each in parts:
         with workspace.use(workspace.locate(each.listing.id, each.listing.project)) as session:
@@ -76,7 +78,7 @@ def _cut(
 ) -> list[range]:
     wanted = next(at for at, each in enumerate(parts) if each.listing.path == listing.path)
     turns = [
-        lineage.TurnsOfPart(each, part.relation is lineage.Relation.FORK)
+        lineage.PartTurns(each, part.relation is lineage.Relation.FORK)
         for part, each in zip(parts, keys, strict=True)
     ]
-    return lineage.cut_copies(turns, wanted)
+    return lineage.find_unrepeated_turns(turns, wanted)

@@ -118,7 +118,7 @@ def open_turns(workspace: "Workspace", request: TurnRequest) -> OpenedTurns:
     turns = select_turns(session, request.selection)
     is_counted = is_any and request.with_tokens
     files = [found.transcript] if is_counted else []
-    shares = workspace.share_tokens(files).get(found.transcript.file)
+    shares = workspace.attribute_tokens(files).get(found.transcript.file)
     return OpenedTurns(session, None, turns, shares)
 
 

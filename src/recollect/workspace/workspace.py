@@ -120,19 +120,19 @@ class Workspace(WorkspaceResources):
 
         return open_with_prices(found.transcript, self if with_prices else None)
 
-    def share_tokens(self, transcripts: Sequence[Transcript]) -> dict[str, TokenShares]:
+    def attribute_tokens(self, transcripts: Sequence[Transcript]) -> dict[str, TokenShares]:
         """Return by path which tokens of some sessions are their own, as usage counts them.
 
         Files outside the Claude directories are missing; if the index cannot be used, all are.
         """
         from recollect.store import NewerIndex
-        from recollect.usage.token_shares import share_tokens
+        from recollect.usage.token_shares import attribute_tokens
 
         try:
             known = {name: each.file for each in transcripts if (name := self._find_name(each))}
-            found = (
-                self.query_ledger(lambda ledger: share_tokens(ledger, known))[0] if known else {}
-            )
+            if not known:
+                return {}
+            found, _ = self.query_ledger(lambda ledger: attribute_tokens(ledger, known))
             return {known[name]: shares for name, shares in found.items()}
         except (NewerIndex, NothingFound):
             return {}
@@ -181,12 +181,12 @@ class Workspace(WorkspaceResources):
         now = self._now()
         query = make_usage_query(group, filters, now)
 
-        def ask(ledger: UsageLedger) -> UsageResult:
+        def load(ledger: UsageLedger) -> UsageResult:
             answer = find_usage(ledger, query, now, filters.get("limit"))
             report = complete_report(self, answer.report, ledger, filters)
             return replace(answer, report=report)
 
-        answer, failure = self.query_ledger(ask)
+        answer, failure = self.query_ledger(load)
         return replace(answer, failure=failure)
 
     def explain(self, target: str, *, timezone: str | None = None) -> ExplainResult:
@@ -200,12 +200,12 @@ class Workspace(WorkspaceResources):
         zone = load_zone(timezone)
         today = find_today(zone, self._now())
 
-        def ask(ledger: UsageLedger) -> ExplainResult:
+        def load(ledger: UsageLedger) -> ExplainResult:
             self._check_target(ledger, target, today)
             found = explain(ledger, target, zone, today, track=self.track_files)
             return ExplainResult(explanation=found, zone=zone, problems=ledger.problems)
 
-        answer, failure = self.query_ledger(ask)
+        answer, failure = self.query_ledger(load)
         return replace(answer, failure=failure)
 
     def tools(self, query: ToolQuery) -> ToolReport:

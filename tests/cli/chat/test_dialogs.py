@@ -114,7 +114,7 @@ def test_a_form_is_shown_by_its_names() -> None:
     }
     schema = Raw(json.dumps({"properties": properties, "required": ["depth"]}).encode())
     request = ElicitationRequest(id="r", server="tides", message="Which port?", form=schema)
-    lines = list(Dialog(request).draw(Canvas(RenderOptions(columns=60))))
+    lines = list(Dialog(request).render(Canvas(RenderOptions(columns=60))))
     assert [line.strip() for line in lines][-3:] == [
         "Which port?",
         "port: Kiel | Cuxhaven",
@@ -147,7 +147,7 @@ def test_questions_cannot_attack_the_terminal() -> None:
     ]
     canvas = Canvas(RenderOptions(columns=80, is_coloured=True))
     for request in requests:
-        output = "\n".join(Dialog(request).draw(canvas))
+        output = "\n".join(Dialog(request).render(canvas))
         assert find_harm(output) == []
         assert replay(output, 80) == set()
 
@@ -159,10 +159,10 @@ def test_a_secret_is_shown_when_asked_for() -> None:
     dialog = Dialog(ToolRequest(id="r", tool="Bash", input=given, reason=f"needs {key}"))
     canvas = Canvas(RenderOptions(columns=80, is_coloured=False))
     with masked_by(DisplayMask(Path, RedactionPolicy)):
-        hidden = "\n".join(dialog.draw(canvas))
+        hidden = "\n".join(dialog.render(canvas))
         choices = dialog.choices
         assert dialog.answer("r") is None
-        shown = "\n".join(dialog.draw(canvas))
+        shown = "\n".join(dialog.render(canvas))
     assert (key in hidden, hidden.count("[redacted:aws-key#1]")) == (False, 3)
     assert choices == "Allow?  y yes  e edit  n no [why]  s stop  r reveal"
     assert (shown.count(key), dialog.choices) == (3, "Allow?  y yes  e edit  n no [why]  s stop")

@@ -9,7 +9,7 @@ from recollect.documents.kinds import ToolStatus
 from recollect.documents.turn_documents import Diff, Hunk, ToolStep, TurnView
 from recollect.records.token_usage import Tokens
 from recollect.render.html.html_text import render_markdown
-from recollect.render.html.html_turns import TurnChanges, count_changes, draw_context, split_path
+from recollect.render.html.html_turns import TurnChanges, count_changes, render_context, split_path
 from recollect.render.views.part_builders import fold_progress, name_tool
 
 
@@ -148,4 +148,4 @@ def test_changes_of_a_turn_are_counted() -> None:
 )
 def test_context_is_drawn_in_its_window(tokens: int, share: int) -> None:
     """The window is the smallest known one that holds it."""
-    assert f'class="used" width="{share}%"' in draw_context(tokens)
+    assert f'class="used" width="{share}%"' in render_context(tokens)

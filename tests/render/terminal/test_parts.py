@@ -21,7 +21,7 @@ from recollect.documents.turn_documents import (
     Question,
 )
 from recollect.render.terminal import measure
-from tests.render.terminal.drawing import COLOURED, draw
+from tests.render.terminal.rendering import COLOURED, render
 
 HUNK = Hunk(
     old_start=9,
@@ -110,47 +110,47 @@ CASES: dict[str, tuple[Part, list[str]]] = {
 def test_parts_are_drawn(name: str) -> None:
     """Each kind of part has its look."""
     part, lines = CASES[name]
-    assert draw(part) == lines
+    assert render(part) == lines
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("columns", [12, 40])
 def test_parts_fit(name: str, columns: int) -> None:
     """No line is wider than the room, however little there is."""
-    assert [line for line in draw(CASES[name][0], columns) if measure(line) > columns] == []
+    assert [line for line in render(CASES[name][0], columns) if measure(line) > columns] == []
 
 
 def test_long_lines_of_code_keep_their_spaces() -> None:
     """Code is cut where the room ends, not between words: spaces count."""
-    assert draw(Code("a  b  c", first_line=1), 6) == ["1 a  b", "    c"]
+    assert render(Code("a  b  c", first_line=1), 6) == ["1 a  b", "    c"]
 
 
 def test_wide_characters_count_twice() -> None:
     """Chinese is cut before the character that would not fit."""
-    assert draw(Code("麻婆豆腐"), 5) == ["麻婆", "豆腐"]
+    assert render(Code("麻婆豆腐"), 5) == ["麻婆", "豆腐"]
 
 
 def test_code_has_the_colours_of_the_terminal() -> None:
     """Colours are names of the palette, so that any theme can be read."""
-    (line,) = draw(Code("return 1", path="a.py"), canvas=COLOURED)
+    (line,) = render(Code("return 1", path="a.py"), canvas=COLOURED)
     assert line == "\x1b[35mreturn\x1b[0m \x1b[36m1\x1b[0m"
 
 
 def test_long_code_is_not_highlighted() -> None:
     """A lexer may take seconds for a line that nobody reads."""
-    assert draw(Code(f"return {'1' * 3000}", language="python"), 5000, COLOURED) == [
+    assert render(Code(f"return {'1' * 3000}", language="python"), 5000, COLOURED) == [
         f"return {'1' * 3000}"
     ]
 
 
 def test_what_changed_in_a_line_is_pointed_out() -> None:
     """Of two lines that are mostly the same, the difference is reversed."""
-    _, _, old, new, _ = draw(Diff("a.py", (HUNK,)), canvas=COLOURED)
+    _, _, old, new, _ = render(Diff("a.py", (HUNK,)), canvas=COLOURED)
     assert old.endswith("\x1b[31m    return \x1b[0m\x1b[7;31m1\x1b[0m")
     assert new.endswith("\x1b[32m    return \x1b[0m\x1b[7;32m2\x1b[0m")
 
 
 def test_errors_are_red_where_they_have_no_colour() -> None:
     """What a program wrote as an error is red, unless it chose a colour itself."""
-    lines = draw(Output("bad \x1b[32mgood", is_error=True), canvas=COLOURED)
+    lines = render(Output("bad \x1b[32mgood", is_error=True), canvas=COLOURED)
     assert lines == ["\x1b[31mbad \x1b[0m\x1b[32mgood\x1b[0m"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.documents.turn_documents import Prose
 from recollect.render.terminal import safe_text
-from tests.render.terminal.drawing import COLOURED, draw
+from tests.render.terminal.rendering import COLOURED, render
 
 WORDS = st.sampled_from(
     "alpha beta * ** _ ` ``` ~~~ # > - + 1. [ ]( ) ! < > <!-- --> &amp; &#27; &#x202e; | |-| \\ "
@@ -19,7 +19,7 @@ WORDS = st.sampled_from(
 def test_markdown_is_drawn() -> None:
     """Headings, lists, quotes and code look like what they are."""
     text = "# Plan\n\nDo *this* and `that`:\n\n1. one\n2. two\n   - deep\n\n> said\n\n```py\nx\n```"
-    assert draw(Prose(text)) == [
+    assert render(Prose(text)) == [
         "Plan",
         "",
         "Do this and that:",
@@ -38,7 +38,7 @@ def test_markdown_is_drawn() -> None:
 def test_tables_fold_their_cells() -> None:
     """A table fits the width without losing a letter."""
     text = "| name | meaning |\n|---|---|\n| alpha | abcdefghijklmnopqrstuvwxyz |\n"
-    assert draw(Prose(text), 20) == [
+    assert render(Prose(text), 20) == [
         "name    meaning",
         "────────────────────",
         "alpha   abcdefghijkl",
@@ -66,18 +66,18 @@ def test_tables_fold_their_cells() -> None:
 )
 def test_nothing_is_hidden(text: str, lines: list[str]) -> None:
     """Tags, comments, definitions, titles and cells that would be invisible are shown."""
-    assert draw(Prose(text)) == lines
+    assert render(Prose(text)) == lines
 
 
 def test_links_are_text() -> None:
     """A link can be read and not be clicked: no address from a transcript becomes an action."""
-    (line,) = draw(Prose("[here](http://evil.example)"), canvas=COLOURED)
+    (line,) = render(Prose("[here](http://evil.example)"), canvas=COLOURED)
     assert line == "\x1b[4mhere\x1b[0m (\x1b[2mhttp://evil.example\x1b[0m)"
 
 
 @given(st.lists(WORDS, max_size=12).map(" ".join), st.integers(20, 90))
 def test_every_letter_is_drawn(text: str, columns: int) -> None:
     """Whatever the Markdown, no letter of it is missing."""
-    drawn = Counter("".join(draw(Prose(text), columns)))
+    drawn = Counter("".join(render(Prose(text), columns)))
     letters = Counter(filter(str.isalpha, safe_text(text)))
     assert letters - drawn == Counter()

@@ -25,7 +25,7 @@ from recollect.documents.turn_documents import (
 )
 from recollect.records.token_usage import Tokens
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
-from recollect.render.terminal.terminal_turns import draw_turn
+from recollect.render.terminal.terminal_turns import render_turn
 from recollect.session.session import Session
 
 TURN = TurnView(
@@ -72,18 +72,18 @@ EDIT = replace(
 def draw(view: TurnView, **options: object) -> list[str]:
     """The lines of a turn below its rule."""
     canvas = Canvas(replace(RenderOptions(columns=60, directory="/home/mina/pond"), **options))
-    _, *lines = (line.rstrip() for line in draw_turn(view, Session(), canvas, 60))
+    _, *lines = (line.rstrip() for line in render_turn(view, Session(), canvas, 60))
     return lines
 
 
-def draw_steps(*steps: Step, **options: object) -> list[str]:
+def render_steps(*steps: Step, **options: object) -> list[str]:
     """The lines of steps below their prompt."""
     return draw(replace(TURN, steps=steps), **options)[2:]
 
 
-def draw_rule(view: TurnView, columns: int) -> str:
+def render_rule(view: TurnView, columns: int) -> str:
     """The first line of a turn."""
-    rule, *_ = draw_turn(view, Session(), Canvas(RenderOptions(columns=columns)), columns)
+    rule, *_ = render_turn(view, Session(), Canvas(RenderOptions(columns=columns)), columns)
     return rule
 
 
@@ -98,7 +98,7 @@ def draw_rule(view: TurnView, columns: int) -> str:
 )
 def test_a_rule_tells_as_much_as_there_is_room_for(columns: int, rule: str) -> None:
     """The number of a turn comes first; the model is the first to go, then the tokens."""
-    assert draw_rule(TURN, columns) == rule
+    assert render_rule(TURN, columns) == rule
 
 
 def test_a_rule_names_what_is_unusual() -> None:
@@ -112,7 +112,7 @@ def test_a_rule_names_what_is_unusual() -> None:
         tokens=Tokens(),
         model=None,
     )
-    rule = draw_rule(view, 60).replace("─", "").strip()
+    rule = render_rule(view, 60).replace("─", "").strip()
     assert rule == "3  task notification · plan mode · abandoned"
 
 
@@ -161,7 +161,7 @@ def test_words_stand_apart_and_calls_together() -> None:
     """Calls that follow each other are one block; what is said has space around it."""
     said = TextStep(uuid="a", message_id="m", role="assistant", parts=(Prose("Hello."),))
     asked = TextStep(uuid="b", message_id="n", role="user", parts=(Plain("wait"),))
-    lines = draw_steps(said, CALL, CALL, said, asked)
+    lines = render_steps(said, CALL, CALL, said, asked)
     assert lines == [
         "  Hello.",
         "",
@@ -178,18 +178,20 @@ def test_thoughts_are_folded() -> None:
     """Of a thought the first line is shown, or all of it; of a lost one only that it was."""
     thought = ThinkingStep(uuid="a", message_id="m", text="one\ntwo\nthree")
     empty = replace(thought, text="")
-    assert draw_steps(thought, empty) == ["∴ one  2 more lines"]
-    assert draw_steps(thought, thinking=True) == ["∴ one", "  two", "  three"]
-    assert draw_steps(empty, thinking=True) == [
+    assert render_steps(thought, empty) == ["∴ one  2 more lines"]
+    assert render_steps(thought, thinking=True) == ["∴ one", "  two", "  three"]
+    assert render_steps(empty, thinking=True) == [
         "∴ (thinking, of which only the signature was kept)"
     ]
 
 
 def test_calls_at_every_level_of_detail() -> None:
     """A count, a line each, or all that went in and came out."""
-    assert draw_steps(CALL, EDIT, CALL, tools=ToolDetail.NONE) == ["● 3 tool calls · Bash 2, Edit"]
-    assert draw_steps(CALL) == ["● Bash  make test  ✓ 2 lines · 1.2 s"]
-    assert draw_steps(CALL, tools=ToolDetail.FULL) == [
+    assert render_steps(CALL, EDIT, CALL, tools=ToolDetail.NONE) == [
+        "● 3 tool calls · Bash 2, Edit"
+    ]
+    assert render_steps(CALL) == ["● Bash  make test  ✓ 2 lines · 1.2 s"]
+    assert render_steps(CALL, tools=ToolDetail.FULL) == [
         "● Bash  make test  ✓ 2 lines · 1.2 s",
         "  │ make test",
         "  │ ────────────────────",
@@ -200,10 +202,10 @@ def test_calls_at_every_level_of_detail() -> None:
 
 def test_changes_are_begun_and_failures_told() -> None:
     """In brief, a change shows its first lines and a failure its reason."""
-    assert draw_steps(EDIT)[0] == "● Edit  a.py  ✓ 2 lines · 1.2 s"
-    assert draw_steps(EDIT)[-2:] == ["  │ 10 + x", "  │ … 2 more lines"]
+    assert render_steps(EDIT)[0] == "● Edit  a.py  ✓ 2 lines · 1.2 s"
+    assert render_steps(EDIT)[-2:] == ["  │ 10 + x", "  │ … 2 more lines"]
     failed = replace(CALL, status=ToolStatus.FAILED, summary="failed with exit code 2: one …")
-    assert draw_steps(failed) == [
+    assert render_steps(failed) == [
         "● Bash  make test  ✗ failed with exit code 2 · 1.2 s",
         "  │ one",
         "  │ two",
@@ -213,15 +215,15 @@ def test_changes_are_begun_and_failures_told() -> None:
 def test_lists_are_shown_whole() -> None:
     """A todo list is what a reader wants of the call that wrote it."""
     call = replace(CALL, input=(Checklist((CheckItem("one", CheckState.DONE),)),), output=())
-    assert draw_steps(call)[1:] == ["  │ ✓ one"]
+    assert render_steps(call)[1:] == ["  │ ✓ one"]
 
 
 def test_a_long_title_gives_way() -> None:
     """In brief a call takes one line; in full none of its title is lost."""
     call = replace(CALL, title="echo " + "x" * 80, mcp_server="pond", input=(), output=())
-    (line,) = draw_steps(call)
+    (line,) = render_steps(call)
     assert len(line) == 60
-    full = "".join(line.strip() for line in draw_steps(call, tools=ToolDetail.FULL))
+    full = "".join(line.strip() for line in render_steps(call, tools=ToolDetail.FULL))
     assert "x" * 80 in full
 
 
@@ -233,5 +235,5 @@ def test_notices_have_signs_and_compactions_a_rule() -> None:
     cut = NoticeStep(uuid="b", kind=NoticeKind.COMPACTION, title="compacted")
     hook = NoticeStep(uuid="c", kind=NoticeKind.HOOK, title="hook ran", is_routine=True)
     rule = "╌" * 24 + " compacted " + "╌" * 25
-    assert draw_steps(error, cut, hook) == ["! 529", "  │ Overloaded", rule]
-    assert draw_steps(hook, tools=ToolDetail.FULL) == ["◇ hook ran"]
+    assert render_steps(error, cut, hook) == ["! 529", "  │ Overloaded", rule]
+    assert render_steps(hook, tools=ToolDetail.FULL) == ["◇ hook ran"]

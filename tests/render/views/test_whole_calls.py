@@ -15,7 +15,7 @@ from recollect.documents.turn_documents import Hunk, ToolStep
 from recollect.records.tools import ToolOutput
 from recollect.records.tools.tool_parsing import INPUTS, RESULTS, Variants
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
-from recollect.render.terminal.terminal_turns import draw_call
+from recollect.render.terminal.terminal_turns import render_call
 from recollect.render.views.turn_views import build_turn_views
 from recollect.render.views.whole_calls import show_whole_calls
 from recollect.session.session import Session
@@ -90,7 +90,7 @@ def _draw(name: str, wanted: object, content: object, result: object, is_error: 
     (view,) = build_turn_views(session)
     (step,) = (step for step in show_whole_calls(view, session).steps if isinstance(step, ToolStep))
     canvas = Canvas(RenderOptions(columns=_COLUMNS, tools=ToolDetail.FULL))
-    return _words("\n".join(draw_call(step, canvas, _COLUMNS)))
+    return _words("\n".join(render_call(step, canvas, _COLUMNS)))
 
 
 def _words(text: str) -> str:

@@ -121,13 +121,15 @@ def _show_last_turn(name: str, claude_dirs: tuple[Path, ...], canvas: Canvas) ->
     """Print the last turn of the conversation."""
     # These import the session model.
     from recollect.cli.command_workspace import command_workspace
-    from recollect.render.terminal.terminal_turns import draw_turn
+    from recollect.render.terminal.terminal_turns import render_turn
     from recollect.render.views.turn_views import build_turn_views
 
     with command_workspace(claude_dirs) as workspace:
         session = workspace.open(name, with_prices=False)
     for view in build_turn_views(session, start=-1):
-        click.echo("\n".join(draw_turn(view, session, canvas, canvas.options.columns)), color=True)
+        click.echo(
+            "\n".join(render_turn(view, session, canvas, canvas.options.columns)), color=True
+        )
 
 
 async def _talk(plan: ConversationOptions, canvas: Canvas) -> None:

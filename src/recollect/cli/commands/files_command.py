@@ -19,8 +19,8 @@ from recollect.library.session_filters import SessionQuery
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import measure, safe_text, shorten
 from recollect.render.terminal.canvas import Canvas, RenderOptions
-from recollect.render.terminal.terminal_parts import draw_part
-from recollect.render.terminal.terminal_prose import draw_diff, show_change
+from recollect.render.terminal.terminal_parts import render_part
+from recollect.render.terminal.terminal_prose import render_diff, show_change
 from recollect.session.times import parse_time
 
 if TYPE_CHECKING:
@@ -116,9 +116,9 @@ def iter_diffs(
 def _draw(change: file_versions.FileChange, canvas: Canvas) -> Iterator[str]:
     for part in change.diff:
         if isinstance(part, turn_documents.Diff):
-            yield from draw_diff(part, canvas, canvas.options.columns)
+            yield from render_diff(part, canvas, canvas.options.columns)
         else:
-            yield from draw_part(part, canvas, canvas.options.columns)
+            yield from render_part(part, canvas, canvas.options.columns)
 
 
 class _Options(TypedDict):

@@ -204,9 +204,9 @@ def _iter_rows(
     for line, shown in zip(hunk.lines, coloured, strict=False):
         sign = line[:1] or " "
         if sign not in _CLASSES:
-            yield _draw_row("remark", "", "", "", html_text.show_text(line.lstrip("\\ ")))
+            yield _render_row("remark", "", "", "", html_text.show_text(line.lstrip("\\ ")))
             continue
-        yield _draw_row(
+        yield _render_row(
             _CLASSES[sign],
             "" if sign == "+" else str(old),
             "" if sign == "-" else str(new),
@@ -217,7 +217,7 @@ def _iter_rows(
         new += sign != "-"
 
 
-def _draw_row(css_class: str, old: str, new: str, sign: str, shown: str) -> str:
+def _render_row(css_class: str, old: str, new: str, sign: str, shown: str) -> str:
     # A string: there are thousands of rows, and formatting Markup is slow.
     return (
         f'<tr class="{css_class}"><td class="number" data-line="{old}"></td>'

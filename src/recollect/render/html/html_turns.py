@@ -137,15 +137,15 @@ _TICK = Markup('<span class="tick tick-{} long-{}"></span>')
 _MAX_TICK = 6
 
 
-def draw_tick(kind: str, milliseconds: float | None = None) -> Markup:
+def render_tick(kind: str, milliseconds: float | None = None) -> Markup:
     """Draw the mark of a step on the rail, longer the longer it took."""
     # By classes, because a page may hold no style of its own; a step of 0.1 s is 1, of 1,000 s 5.
     length = 1 + round(math.log10(1 + (milliseconds or 0) / 100))
-    return _draw_tick(kind, min(length, _MAX_TICK))
+    return _render_tick(kind, min(length, _MAX_TICK))
 
 
 @lru_cache(maxsize=128)
-def _draw_tick(kind: str, length: int) -> Markup:
+def _render_tick(kind: str, length: int) -> Markup:
     return _TICK.format(kind, length)
 
 
@@ -215,7 +215,7 @@ WINDOWS = (200_000, 1_000_000)
 """Context windows: transcripts do not say which one a model had."""
 
 
-def draw_context(tokens: int) -> Markup:
+def render_context(tokens: int) -> Markup:
     """Draw how full the context was: of the smallest window that it fits."""
     window = next((size for size in WINDOWS if tokens <= size), tokens)
     share = round(100 * tokens / window)
@@ -225,10 +225,10 @@ def draw_context(tokens: int) -> Markup:
     ).format(share)
 
 
-def draw_call_tick(call: ToolStep) -> Markup:
+def render_call_tick(call: ToolStep) -> Markup:
     """Draw the mark of a tool call."""
     kind = classify_call(call.tool, call.status, has_agent=bool(call.subagents))
-    return draw_tick(STEP_NAMES[kind], call.duration_ms)
+    return render_tick(STEP_NAMES[kind], call.duration_ms)
 
 
 def _render(template: str, **values: object) -> Markup:
@@ -266,12 +266,12 @@ def _environment() -> "Environment":
         parts=render_parts,
         duration=format_duration,
         text=show_text,
-        tick=draw_tick,
-        call_tick=draw_call_tick,
+        tick=render_tick,
+        call_tick=render_call_tick,
         path_parts=split_path,
         changed_file=find_changed_file,
         tool_name=name_tool,
-        context=draw_context,
+        context=render_context,
         context_name=name_context,
         short=format_short_number,
         model_name=shorten_model,

@@ -1,4 +1,4 @@
-"""Render options, and the canvas that turns drawings into lines for a terminal.
+"""Render options, and the canvas that turns content into lines for a terminal.
 
 Whatever is drawn, each line leaves as safe text with our own colours: rich is used for layout and
 emphasis only, links and controls that it might add are dropped, and text is made safe a second
@@ -137,15 +137,15 @@ class Canvas:
             self.options = structs.replace(self.options, columns=columns)
             self.__dict__.pop("complete", None)
 
-    def draw(self, drawing: RenderableType, columns: int) -> Iterator[str]:
+    def render(self, content: RenderableType, columns: int) -> Iterator[str]:
         """Yield the lines of anything that rich can lay out."""
         layout = self._console.options.update(width=columns, height=None, highlight=False)
-        for line in self._console.render_lines(drawing, layout, pad=False):
+        for line in self._console.render_lines(content, layout, pad=False):
             yield self._finish(_strip_end(line))
 
     def wrap(self, text: Text, columns: int) -> Iterator[str]:
         """Yield lines of text, wrapped between words."""
-        yield from self.draw(text, columns) if text else ("",)
+        yield from self.render(text, columns) if text else ("",)
 
     def fold(self, text: Text, columns: int) -> Iterator[str]:
         """Yield a line cut into as many as it needs, at any character: spaces matter in code."""

@@ -34,30 +34,30 @@ _WORD_STYLES = {
 }
 
 
-def draw_part(part: turn_documents.Part, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_part(part: turn_documents.Part, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the lines of a part, none wider than `columns`."""
     return _DRAW[type(part)](part, canvas, columns)
 
 
-def _draw_prose(part: turn_documents.Prose, canvas: Canvas, columns: int) -> Iterator[str]:
-    return terminal_prose.draw_prose(part.text, canvas, columns)
+def _render_prose(part: turn_documents.Prose, canvas: Canvas, columns: int) -> Iterator[str]:
+    return terminal_prose.render_prose(part.text, canvas, columns)
 
 
-def _draw_plain(part: turn_documents.Plain, canvas: Canvas, columns: int) -> Iterator[str]:
-    return terminal_prose.draw_plain(part.text, canvas, columns)
+def _render_plain(part: turn_documents.Plain, canvas: Canvas, columns: int) -> Iterator[str]:
+    return terminal_prose.render_plain(part.text, canvas, columns)
 
 
-def _draw_code(part: turn_documents.Code, canvas: Canvas, columns: int) -> Iterator[str]:
-    return terminal_prose.draw_code(part, canvas, columns)
+def _render_code(part: turn_documents.Code, canvas: Canvas, columns: int) -> Iterator[str]:
+    return terminal_prose.render_code(part, canvas, columns)
 
 
-def _draw_json(part: turn_documents.Json, canvas: Canvas, columns: int) -> Iterator[str]:
-    return terminal_prose.draw_code(
+def _render_json(part: turn_documents.Json, canvas: Canvas, columns: int) -> Iterator[str]:
+    return terminal_prose.render_code(
         turn_documents.Code(part.text, language="json"), canvas, columns
     )
 
 
-def _draw_output(part: turn_documents.Output, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_output(part: turn_documents.Output, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the output of a program in its colours; errors are red."""
     line = Text()
     for words, ink in iter_runs(part.text.replace("\r\n", "\n").strip("\n")):
@@ -75,26 +75,28 @@ def _style_of(ink: TextRunStyle) -> str:
     return " ".join([*([ink.hue] if ink.hue else []), *(f for f in flags if getattr(ink, f))])
 
 
-def _draw_diff(part: turn_documents.Diff, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_diff(part: turn_documents.Diff, canvas: Canvas, columns: int) -> Iterator[str]:
     path = _one_line(part.path or "(unnamed)")
     title = Text.assemble((path, "bold"), (f"  {terminal_prose.describe_change(part)}", "dim"))
     yield from canvas.fold(title, columns)
-    yield from terminal_prose.draw_diff(part, canvas, columns)
+    yield from terminal_prose.render_diff(part, canvas, columns)
 
 
-def _draw_checklist(part: turn_documents.Checklist, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_checklist(
+    part: turn_documents.Checklist, canvas: Canvas, columns: int
+) -> Iterator[str]:
     for item in part.items:
-        yield from _draw_item(item, canvas, columns)
+        yield from _render_item(item, canvas, columns)
 
 
-def _draw_item(item: turn_documents.CheckItem, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_item(item: turn_documents.CheckItem, canvas: Canvas, columns: int) -> Iterator[str]:
     box, style = _BOXES[item.state]
     note = f"  {safe_text(item.note)}" if item.note else ""
     words = Text.assemble((safe_text(item.text), _WORD_STYLES[item.state]), (note, "dim"))
     yield from _hang(box, style, words, canvas, columns)
 
 
-def _draw_entries(part: turn_documents.Entries, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_entries(part: turn_documents.Entries, canvas: Canvas, columns: int) -> Iterator[str]:
     for entry in part.entries:
         yield from canvas.fold(_describe_entry(entry), columns)
     if part.omitted:
@@ -117,7 +119,7 @@ def _describe_entry(entry: turn_documents.Entry) -> Text:
     return line
 
 
-def _draw_fields(part: turn_documents.Fields, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_fields(part: turn_documents.Fields, canvas: Canvas, columns: int) -> Iterator[str]:
     names = [_one_line(name) for name, _ in part.fields]
     width = min(max(map(measure, names), default=0), _MAX_NAME_WIDTH, columns // 3)
     for name, (_, value) in zip(names, part.fields, strict=True):
@@ -127,23 +129,23 @@ def _draw_fields(part: turn_documents.Fields, canvas: Canvas, columns: int) -> I
             yield from canvas.fold(Text(name, "dim"), columns)
         label = "" if is_long else name
         margin = canvas.styled(label + " " * (width - measure(label) + 2), "dim")
-        lines = terminal_prose.draw_plain(value, canvas, max(columns - width - 2, 1))
+        lines = terminal_prose.render_plain(value, canvas, max(columns - width - 2, 1))
         yield from indent(lines, margin, " " * (width + 2))
 
 
-def _draw_question(part: turn_documents.Question, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_question(part: turn_documents.Question, canvas: Canvas, columns: int) -> Iterator[str]:
     question = Text()
     if part.header:
         question.append(f"{safe_text(part.header)}  ", "dim")
     question.append(safe_text(part.text), "bold")
     yield from canvas.wrap(question, columns)
     for choice in part.choices:
-        yield from _draw_choice(choice, canvas, columns)
+        yield from _render_choice(choice, canvas, columns)
     if part.answer is not None:
         yield from _hang(">", "green", Text(safe_text(part.answer), "green"), canvas, columns)
 
 
-def _draw_choice(choice: turn_documents.Choice, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_choice(choice: turn_documents.Choice, canvas: Canvas, columns: int) -> Iterator[str]:
     label = (safe_text(choice.label), "bold green" if choice.is_chosen else "")
     description = f"  {safe_text(choice.description)}" if choice.description else ""
     words = Text.assemble(label, (description, "dim"))
@@ -151,7 +153,7 @@ def _draw_choice(choice: turn_documents.Choice, canvas: Canvas, columns: int) ->
     yield from _hang(sign, style, words, canvas, columns)
 
 
-def _draw_picture(part: turn_documents.Picture, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_picture(part: turn_documents.Picture, canvas: Canvas, columns: int) -> Iterator[str]:
     words = [part.media_type, _describe_size(part.data), part.name or ""]
     label = ", ".join(_one_line(word) for word in words if word)
     yield from canvas.fold(Text(f"[{label}]", "magenta"), columns)
@@ -177,21 +179,21 @@ def _one_line(text: str) -> str:
 
 
 _DRAW: dict[type, Callable[[Any, Canvas, int], Iterator[str]]] = {
-    turn_documents.Prose: _draw_prose,
-    turn_documents.Plain: _draw_plain,
-    turn_documents.Code: _draw_code,
-    turn_documents.Json: _draw_json,
-    turn_documents.Output: _draw_output,
-    turn_documents.Diff: _draw_diff,
-    turn_documents.Checklist: _draw_checklist,
-    turn_documents.Entries: _draw_entries,
-    turn_documents.Fields: _draw_fields,
-    turn_documents.Question: _draw_question,
-    turn_documents.Picture: _draw_picture,
+    turn_documents.Prose: _render_prose,
+    turn_documents.Plain: _render_plain,
+    turn_documents.Code: _render_code,
+    turn_documents.Json: _render_json,
+    turn_documents.Output: _render_output,
+    turn_documents.Diff: _render_diff,
+    turn_documents.Checklist: _render_checklist,
+    turn_documents.Entries: _render_entries,
+    turn_documents.Fields: _render_fields,
+    turn_documents.Question: _render_question,
+    turn_documents.Picture: _render_picture,
 }
 
 
-def draw_head(
+def render_head(
     session: Session, canvas: Canvas, columns: int, shares: TokenShares | None = None
 ) -> Iterator[str]:
     """Yield a session's title, where and when it took place, and its figures.

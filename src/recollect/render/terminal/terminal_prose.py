@@ -79,7 +79,7 @@ def highlight(text: str, *, language: str | None = None, path: str | None = None
     return shown if shown.plain == text.rstrip() else Text(text)
 
 
-def draw_code(part: Code, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_code(part: Code, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield lines of source code, numbered if the number of the first is known."""
     text = safe_text(part.text.replace("\r\n", "\n")).rstrip("\n")
     shown = highlight(text, language=part.language, path=part.path)
@@ -113,7 +113,7 @@ _STYLES = {"+": "green", "-": "red"}
 _SIGNS = ("+", "-", " ")
 
 
-def draw_diff(part: Diff, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_diff(part: Diff, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the lines of a patch, each with its line number."""
     # A fragment is compared with another: its position in the file is unknown.
     last = 0 if part.is_fragment else max(map(_last_number, part.hunks), default=0)
@@ -125,7 +125,7 @@ def draw_diff(part: Diff, canvas: Canvas, columns: int) -> Iterator[str]:
         for row, (number, line) in enumerate(_iter_numbered(hunk)):
             label = f"{'' if number is None else number:>{width - 1}} " if width else ""
             text = _mark(line, changed.get(row))
-            yield from _draw_line(label, line[:1], text, canvas, columns)
+            yield from _render_line(label, line[:1], text, canvas, columns)
 
 
 def describe_change(part: Diff) -> str:
@@ -202,7 +202,7 @@ def _make_safe(words: str) -> str:
     return safe_text(words.removesuffix("\r").expandtabs(TAB), single_line=True)
 
 
-def _draw_line(label: str, sign: str, text: Text, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_line(label: str, sign: str, text: Text, canvas: Canvas, columns: int) -> Iterator[str]:
     shown = f"{sign} " if sign in _SIGNS else "  "
     margin = canvas.line(Text.assemble((label, "dim"), (shown, _STYLES.get(sign, ""))))
     gap = len(label) + 2
@@ -218,18 +218,18 @@ _OUR_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _CODE_MARGIN = "  "
 
 
-def draw_prose(text: str, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_prose(text: str, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the lines of `text` as Markdown, or as it is if that would hide something."""
     text = safe_text(text.replace("\r\n", "\n")).strip("\n")
     if len(text) <= MAX_LENGTH:
-        lines = _trim(list(canvas.draw(_Prose(text), columns)))
+        lines = _trim(list(canvas.render(_Prose(text), columns)))
         if not _count_letters(text) - _count_letters(_OUR_COLOURS.sub("", "".join(lines))):
             yield from lines
             return
-    yield from draw_plain(text, canvas, columns)
+    yield from render_plain(text, canvas, columns)
 
 
-def draw_plain(text: str, canvas: Canvas, columns: int, style: str = "") -> Iterator[str]:
+def render_plain(text: str, canvas: Canvas, columns: int, style: str = "") -> Iterator[str]:
     """Yield the lines of `text` as written, wrapped between words."""
     for line in safe_text(text.replace("\r\n", "\n")).strip("\n").split("\n"):
         yield from canvas.wrap(Text(line, style, tab_size=TAB), columns)

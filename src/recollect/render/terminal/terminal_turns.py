@@ -22,8 +22,8 @@ from recollect.render.terminal.canvas import (
     cut_lines,
     indent,
 )
-from recollect.render.terminal.terminal_parts import draw_part
-from recollect.render.terminal.terminal_prose import draw_diff, draw_plain
+from recollect.render.terminal.terminal_parts import render_part
+from recollect.render.terminal.terminal_prose import render_diff, render_plain
 from recollect.render.views import part_builders, turn_views, whole_calls
 from recollect.session.session import Session
 from recollect.session.subagents import Subagent
@@ -47,7 +47,7 @@ _NOTICES = {
 }
 
 
-def draw_text(step: turn_documents.TextStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_text(step: turn_documents.TextStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield a text; a user's text between replies has the bar of a prompt."""
     colour = "dim" if step.kind is InputKind.TASK_NOTIFICATION else "cyan"
     margin = INDENT if step.role == "assistant" else canvas.styled(BAR, colour)
@@ -59,16 +59,18 @@ def draw_text(step: turn_documents.TextStep, canvas: Canvas, columns: int) -> It
     for number, part in enumerate(parts):
         if number or step.tasks:
             yield margin.rstrip()
-        yield from indent(draw_part(part, canvas, columns - 2), margin)
+        yield from indent(render_part(part, canvas, columns - 2), margin)
 
 
-def draw_thinking(step: turn_documents.ThinkingStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_thinking(
+    step: turn_documents.ThinkingStep, canvas: Canvas, columns: int
+) -> Iterator[str]:
     """Yield thinking completely, or only its first line."""
     sign = canvas.styled("∴ ", "dim")
     room = columns - 2
     if canvas.options.thinking:
         text = step.text or "(thinking, of which only the signature was kept)"
-        yield from indent(draw_plain(text, canvas, room, "dim italic"), sign, INDENT)
+        yield from indent(render_plain(text, canvas, room, "dim italic"), sign, INDENT)
         return
     lines = safe_text(step.text).strip().splitlines()
     if lines:
@@ -78,22 +80,22 @@ def draw_thinking(step: turn_documents.ThinkingStep, canvas: Canvas, columns: in
         yield sign + canvas.line(Text.assemble(first, (more, "dim")))
 
 
-def draw_notice(step: turn_documents.NoticeStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_notice(step: turn_documents.NoticeStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield a notice: a rule for a compaction, a sign and a title for others."""
     title = safe_text(step.title, single_line=True)
     sign, style = _NOTICES[step.kind]
     if step.kind is turn_documents.NoticeKind.COMPACTION:
-        yield from draw_rule(title, canvas, columns, style)
+        yield from render_rule(title, canvas, columns, style)
     else:
         words = canvas.wrap(Text(title, style), columns - 2)
         yield from indent(words, canvas.styled(f"{sign} ", style), INDENT)
     for part in step.parts:
-        lines = draw_part(part, canvas, columns - 4)
+        lines = render_part(part, canvas, columns - 4)
         shown = lines if canvas.options.is_full else cut_lines(lines, canvas)
         yield from indent(shown, canvas.styled("  │ ", "dim"))
 
 
-def draw_rule(title: str, canvas: Canvas, columns: int, style: str) -> Iterator[str]:
+def render_rule(title: str, canvas: Canvas, columns: int, style: str) -> Iterator[str]:
     """Yield a rule with a title in it, or below it if there is no room."""
     if measure(title) > columns - 8:
         yield canvas.styled("╌" * columns, style)
@@ -118,9 +120,9 @@ _SIGNS = {
 _BAD = (ToolStatus.FAILED, ToolStatus.REJECTED, ToolStatus.INTERRUPTED)
 
 
-def draw_call(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_call(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Render a tool call: a headline, then indented details as configured."""
-    yield from _draw_headline(call, canvas, columns)
+    yield from _render_headline(call, canvas, columns)
     room = max(columns - measure(MARGIN), 1)
     lines = (
         _iter_full(call, canvas, room)
@@ -130,7 +132,7 @@ def draw_call(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> It
     yield from indent(lines, canvas.styled(MARGIN, "dim"))
 
 
-def draw_call_count(
+def render_call_count(
     calls: Sequence[turn_documents.ToolStep], canvas: Canvas, columns: int
 ) -> Iterator[str]:
     """Yield one line about several calls that are not shown."""
@@ -146,7 +148,7 @@ def draw_call_count(
     )
 
 
-def _draw_headline(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
+def _render_headline(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     sign, style = _SIGNS[call.status]
     name = _name_of(call)
     tail = Text.assemble((sign, style), (_describe_end(call, canvas.options), "dim"))
@@ -179,28 +181,28 @@ def _describe_end(call: turn_documents.ToolStep, options: RenderOptions) -> str:
 
 
 def _iter_full(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
-    yield from _draw_parts(call.input, call, canvas, columns)
+    yield from _render_parts(call.input, call, canvas, columns)
     if call.input and call.output:
         yield canvas.styled("─" * min(columns, 20), "dim")
-    yield from _draw_parts(call.output, call, canvas, columns)
+    yield from _render_parts(call.output, call, canvas, columns)
     for hook in call.hooks:
-        yield from draw_notice(hook, canvas, columns)
+        yield from render_notice(hook, canvas, columns)
 
 
 def _iter_brief(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield lists and questions completely, and the start of changes and failures."""
     for part in (*call.input, *call.output):
         if isinstance(part, turn_documents.Checklist | turn_documents.Question):
-            yield from draw_part(part, canvas, columns)
+            yield from render_part(part, canvas, columns)
     if call.status in _BAD:
-        failure = _draw_parts(call.output, call, canvas, columns)
+        failure = _render_parts(call.output, call, canvas, columns)
         yield from cut_lines(failure, canvas)
     elif any(isinstance(part, turn_documents.Diff) for part in call.input):
         changes = [part for part in call.input if isinstance(part, turn_documents.Diff)]
-        yield from cut_lines(_draw_parts(changes, call, canvas, columns), canvas)
+        yield from cut_lines(_render_parts(changes, call, canvas, columns), canvas)
 
 
-def _draw_parts(
+def _render_parts(
     parts: Iterable[turn_documents.Part],
     call: turn_documents.ToolStep,
     canvas: Canvas,
@@ -209,9 +211,9 @@ def _draw_parts(
     for part in parts:
         if isinstance(part, turn_documents.Diff) and part.path == call.title:
             # The line above already names the file.
-            yield from draw_diff(part, canvas, columns)
+            yield from render_diff(part, canvas, columns)
         else:
-            yield from draw_part(part, canvas, columns)
+            yield from render_part(part, canvas, columns)
 
 
 _RULE = "─"
@@ -220,7 +222,7 @@ _MIN_RULE_WIDTH = 4
 _USUAL_MODE = "default"
 
 
-def draw_turn_rule(view: turn_documents.TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_turn_rule(view: turn_documents.TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the rule that starts a turn: its number, time, and figures."""
     label = part_builders.join_facts(
         format_time(parse_time(view.start), canvas.options.zone), *_list_labels(view)
@@ -258,18 +260,18 @@ def _fit_facts(view: turn_documents.TurnView, room: int) -> str:
     return next((facts for facts in choices if measure(facts) <= room), "")
 
 
-def draw_prompt(view: turn_documents.TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_prompt(view: turn_documents.TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the prompt of a turn, with its contexts and images."""
     words = _join_words(view)
     if words:
         style = "bold" if view.is_by_person else ""
-        lines = draw_plain(words, canvas, columns - 2, style)
+        lines = render_plain(words, canvas, columns - 2, style)
         shown = lines if view.is_by_person or canvas.options.is_full else cut_lines(lines, canvas)
         yield from indent(shown, canvas.styled(BAR, "cyan" if view.is_by_person else "dim"))
     for medium in view.media:
-        yield from indent(draw_part(medium, canvas, columns - 2), INDENT)
+        yield from indent(render_part(medium, canvas, columns - 2), INDENT)
     for context in view.contexts:
-        yield from draw_context(context, canvas, columns)
+        yield from render_context(context, canvas, columns)
 
 
 def _join_words(view: turn_documents.TurnView) -> str:
@@ -278,7 +280,7 @@ def _join_words(view: turn_documents.TurnView) -> str:
     return f"! {view.words}" if view.kind is InputKind.SHELL else view.words
 
 
-def draw_context(context: Context, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_context(context: Context, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield one line about a context of a prompt, or all of it if requested."""
     chip = f"+ {str(context.kind).replace('_', ' ')}"
     place = canvas.options.show_path(_show_place(context)) or part_builders.take_line(context.text)
@@ -286,7 +288,7 @@ def draw_context(context: Context, canvas: Canvas, columns: int) -> Iterator[str
     shown = shorten(safe_text(place, single_line=True), room)
     yield INDENT + canvas.line(Text.assemble((f"{chip}  ", "dim"), (shown, "blue")))
     if canvas.options.is_full and context.text:
-        lines = draw_plain(context.text, canvas, columns - 4, "dim")
+        lines = render_plain(context.text, canvas, columns - 4, "dim")
         yield from indent(lines, canvas.styled("  │ ", "dim"))
 
 
@@ -299,18 +301,18 @@ def _show_place(context: Context) -> str:
 _NESTED = "  ┃ "
 
 
-def draw_turn(
+def render_turn(
     view: turn_documents.TurnView, session: Session, canvas: Canvas, columns: int
 ) -> Iterator[str]:
     """Yield the lines of one turn of `session`."""
-    yield from draw_turn_rule(view, canvas, columns)
+    yield from render_turn_rule(view, canvas, columns)
     marked = _find_marked(view, canvas.options.at)
     if None in marked:
-        yield from point_at(draw_prompt(view, canvas.complete, columns - len(POINTER)), canvas)
+        yield from point_at(render_prompt(view, canvas.complete, columns - len(POINTER)), canvas)
     else:
-        yield from draw_prompt(view, canvas, columns)
+        yield from render_prompt(view, canvas, columns)
     for _, group in groupby(view.steps, key=type):
-        lines = list(_draw_group(list(group), session, canvas, columns, marked))
+        lines = list(_render_group(list(group), session, canvas, columns, marked))
         if lines:
             yield ""
             yield from lines
@@ -327,7 +329,7 @@ def _find_marked(view: turn_documents.TurnView, at: str) -> frozenset[str | None
     return frozenset({None} if at in (view.uuid, f"turn-{view.number}") else {at})
 
 
-def _draw_group(
+def _render_group(
     steps: Sequence[turn_documents.Step],
     session: Session,
     canvas: Canvas,
@@ -337,21 +339,21 @@ def _draw_group(
     """Yield consecutive steps of one kind: calls close together, texts apart."""
     calls = [step for step in steps if isinstance(step, turn_documents.ToolStep)]
     if calls and canvas.options.tools is ToolDetail.NONE:
-        yield from draw_call_count(calls, canvas, columns)
+        yield from render_call_count(calls, canvas, columns)
         for call in calls:
-            yield from _draw_subagents(call, session, canvas, columns)
+            yield from _render_subagents(call, session, canvas, columns)
         return
     for number, step in enumerate(steps):
         if number and isinstance(step, turn_documents.TextStep):
             yield ""
         if step.uuid in marked:
             whole = whole_calls.show_whole_call(step, session)
-            lines = draw_step(whole, canvas.complete, columns - len(POINTER))
+            lines = render_step(whole, canvas.complete, columns - len(POINTER))
             yield from point_at(lines, canvas)
         else:
-            yield from draw_step(step, canvas, columns)
+            yield from render_step(step, canvas, columns)
         if isinstance(step, turn_documents.ToolStep):
-            yield from _draw_subagents(step, session, canvas, columns)
+            yield from _render_subagents(step, session, canvas, columns)
 
 
 def point_at(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
@@ -360,28 +362,28 @@ def point_at(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
     return indent(lines, canvas.styled(POINTER, "bold yellow"), margin)
 
 
-def draw_step(step: turn_documents.Step, canvas: Canvas, columns: int) -> Iterator[str]:
+def render_step(step: turn_documents.Step, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield the lines of one step, without the subagents that a call started."""
     match step:
         case turn_documents.TextStep():
-            yield from draw_text(step, canvas, columns)
+            yield from render_text(step, canvas, columns)
         case turn_documents.ThinkingStep():
-            yield from draw_thinking(step, canvas, columns)
+            yield from render_thinking(step, canvas, columns)
         case turn_documents.ToolStep():
-            yield from draw_call(step, canvas, columns)
+            yield from render_call(step, canvas, columns)
         case turn_documents.NoticeStep() if canvas.options.is_full or not step.is_routine:
-            yield from draw_notice(step, canvas, columns)
+            yield from render_notice(step, canvas, columns)
 
 
-def _draw_subagents(
+def _render_subagents(
     call: turn_documents.ToolStep, session: Session, canvas: Canvas, columns: int
 ) -> Iterator[str]:
     outcomes = {each.agent_id: each.outcome for each in call.subagents}
     for subagent in session.find_subagents(call.call_id) if call.subagents else ():
-        yield from draw_subagent(subagent, canvas, columns, outcomes.get(subagent.agent_id))
+        yield from render_subagent(subagent, canvas, columns, outcomes.get(subagent.agent_id))
 
 
-def draw_subagent(
+def render_subagent(
     subagent: Subagent, canvas: Canvas, columns: int, outcome: str | None = None
 ) -> Iterator[str]:
     """Yield one line about a subagent, and below it everything it did if requested."""
@@ -407,5 +409,5 @@ def draw_subagent(
                 if canvas.options.is_full
                 else view
             )
-            yield from indent(draw_turn(shown, subagent.session, canvas, room), margin)
+            yield from indent(render_turn(shown, subagent.session, canvas, room), margin)
             yield margin.rstrip()

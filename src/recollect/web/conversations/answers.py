@@ -299,7 +299,7 @@ class CardMask(msgspec.Struct, frozen=True, kw_only=True):
         """Return a struct without its secrets."""
         return mask_value(self.stream_name, shown)
 
-    def draw(self, html: Markup) -> Markup:
+    def render(self, html: Markup) -> Markup:
         """Return HTML with a button at each tag."""
         return add_chips(html, self.address, self.reveal)
 
@@ -319,7 +319,9 @@ def make_card(
                 id=request.id,
                 kind="plan",
                 title=shorten_path(path or "", directory),
-                body=mask.draw(Markup('<div class="prose">{}</div>').format(render_markdown(plan))),
+                body=mask.render(
+                    Markup('<div class="prose">{}</div>').format(render_markdown(plan))
+                ),
                 fields=(("plan", plan),),
             )
         case conversation_events.ElicitationRequest() as masked:
@@ -329,7 +331,7 @@ def make_card(
                 id=request.id,
                 kind="elicitation",
                 title=masked.message,
-                body=mask.draw(render_parts((shown,))),
+                body=mask.render(render_parts((shown,))),
                 form=read_form(masked.form) if masked.mode != "url" else (),
             )
 
@@ -350,7 +352,7 @@ def _make_tool_card(
         summary=view.summary,
         reason=masked.reason or "",
         agent=request.agent_id or "",
-        body=mask.draw(render_parts(_shorten(part, directory) for part in view.input)),
+        body=mask.render(render_parts(_shorten(part, directory) for part in view.input)),
         rules=_list_rules(masked.suggestions),
         fields=tuple(list_fields(masked.input)),
     )

@@ -32,7 +32,7 @@ from recollect.records.tools.file_tools import CHANGE_TOOLS
 from recollect.redact.growing_text import GrowingText
 from recollect.render.views.growing_turns import GrowingTurns
 from recollect.session import prompt_contexts, record_texts, session, subagents, tool_effects
-from recollect.web.conversations.drawing import Drawing
+from recollect.web.conversations.rendered_turns import RenderedTurns
 from recollect.web.conversations.sent_prompts import PromptBody
 
 ReceivedRecord = tuple[str | None, Record]
@@ -180,7 +180,7 @@ class HostedConversation:
         self.is_running = True
         """Whether prompts can be sent; a client that has exited is started again for one."""
         self.view = SessionView(history)
-        self.drawing = Drawing()
+        self.rendered = RenderedTurns()
         """What pages have of the session; only changed while the session is in use."""
         self.started = self.active = time.time()
         self.prompts: tuple[events.PromptQueued, ...] = ()

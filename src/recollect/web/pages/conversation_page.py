@@ -165,12 +165,12 @@ def render_conversation_turns(
     hosted = services.conversations.find(wanted.id)
     frame = _make_frame(hosted, translator)
     if wanted.agent:
-        return templating.PageContent("turns.html", _draw_agent(hosted, wanted, frame))
+        return templating.PageContent("turns.html", _render_agent(hosted, wanted, frame))
     with hosted.view.use_turns() as growing:
         total = growing.count
         stop = min(wanted.start + wanted.count, total)
-        turns = hosted.drawing.draw(growing.show(range(wanted.start, stop)), frame, wanted.since)
-        revision, details_revision = hosted.drawing.revision, hosted.view.details_revision
+        turns = hosted.rendered.render(growing.show(range(wanted.start, stop)), frame, wanted.since)
+        revision, details_revision = hosted.rendered.revision, hosted.view.details_revision
     fragment = TurnsFragment(
         turns=turns,
         start=wanted.start,
@@ -185,7 +185,7 @@ def render_conversation_turns(
     return templating.PageContent("turns.html", fragment)
 
 
-def _draw_agent(
+def _render_agent(
     hosted: hosting.HostedConversation, wanted: ConversationTurnsParameters, frame: Frame
 ) -> TurnsFragment:
     with hosted.view.use() as session:

@@ -143,13 +143,13 @@ PAGES: Final = (
 )
 
 
-def make_page_routes(workers: endpoints.Workers, drawing: templating.Templates) -> list[Route]:
+def make_page_routes(workers: endpoints.Workers, templates: templating.Templates) -> list[Route]:
     """Return the routes of the pages."""
-    return [Route(each.path, _make_handler(each, workers, drawing)) for each in PAGES]
+    return [Route(each.path, _make_handler(each, workers, templates)) for each in PAGES]
 
 
 def _make_handler(
-    page: Page, workers: endpoints.Workers, drawing: templating.Templates
+    page: Page, workers: endpoints.Workers, templates: templating.Templates
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         parameters = http_messages.read_form(request, page.parameters)
@@ -163,7 +163,7 @@ def _make_handler(
                 if address := _complete_address(services, request):
                     return RedirectResponse(address)
                 raise
-            text = drawing.draw(
+            text = templates.render(
                 drawn.template, drawn.page, wanted, title=drawn.title, section=drawn.section
             )
             return templating.html_response(text)

@@ -8,7 +8,7 @@ import { post, RequestError } from "./posting.js";
 import { showText, showToast, translate } from "./words.js";
 
 /** Milliseconds before a card that has just appeared can be answered. */
-const CALM = 400;
+const ANSWER_DELAY = 400;
 
 export class Cards {
   /**
@@ -21,7 +21,7 @@ export class Cards {
     this.place.addEventListener("click", (event) => this.click(event));
     this.place.addEventListener("keydown", (event) => this.press(event));
     this.place.addEventListener("input", (event) => this.choose(event));
-    for (const card of listElements(this.place, ".ask")) this.calm(card);
+    for (const card of listElements(this.place, ".ask")) this.disableBriefly(card);
   }
 
   /** @param {string} id */
@@ -43,7 +43,7 @@ export class Cards {
     if (!(card instanceof HTMLElement) || this.find(id)) return;
     this.place.append(card);
     addCopyButtons(card);
-    this.calm(card);
+    this.disableBriefly(card);
   }
 
   /** @param {string} id */
@@ -60,12 +60,12 @@ export class Cards {
    * Disables buttons for a moment, so that nobody presses one that has just appeared.
    * @param {HTMLElement} card
    */
-  calm(card) {
+  disableBriefly(card) {
     const buttons = card.querySelectorAll("button");
     for (const button of buttons) button.disabled = true;
     setTimeout(() => {
       for (const button of buttons) button.disabled = false;
-    }, CALM);
+    }, ANSWER_DELAY);
   }
 
   /** @param {Event} event */

@@ -1,8 +1,8 @@
-"""The last turns of a conversation as its pages have them, so that only what is new is drawn.
+"""The last turns of a conversation as its pages have them, so that only what is new is rendered.
 
-A turn grows by a step with every record. Each step is drawn once, and again only when it changes.
-A page says which revision it has, and is sent the turns that changed since, each from its first
-step that changed.
+A turn grows by a step with every record. Each step is rendered once, and again only when it
+changes. A page says which revision it has, and is sent the turns that changed since, each from its
+first step that changed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ MAX_REVISIONS: Final = 256
 """How many revisions of a turn are kept; a page with an earlier one is sent the whole turn."""
 
 
-class DrawnStep(Struct, frozen=True):
+class RenderedStep(Struct, frozen=True):
     """A step as HTML, and what the page and its turn need to know about it."""
 
     html: Markup
@@ -32,17 +32,17 @@ class DrawnStep(Struct, frozen=True):
 
 
 class Revision(Struct, frozen=True):
-    """The number of a drawing that changed a turn, and the first step that changed."""
+    """The number of a rendering that changed a turn, and the first step that changed."""
 
     number: int
     first: int
 
 
-class DrawnTurn(Struct, frozen=True):
+class RenderedTurn(Struct, frozen=True):
     """A turn, its steps as HTML, and how they have changed."""
 
     view: TurnView
-    steps: tuple[DrawnStep, ...]
+    steps: tuple[RenderedStep, ...]
     revisions: tuple[Revision, ...]
 
     @property
@@ -58,49 +58,49 @@ class DrawnTurn(Struct, frozen=True):
         return min(each.first for each in later)
 
 
-class Drawing:
-    """The turns that were drawn last; used by one thread at a time."""
+class RenderedTurns:
+    """The turns that were rendered last; used by one thread at a time."""
 
     def __init__(self) -> None:
         self.revision = 0
-        """Counts the drawings that differed from the one before."""
-        self._turns: dict[int, DrawnTurn] = {}
+        """Counts the renderings that differed from the one before."""
+        self._turns: dict[int, RenderedTurn] = {}
         self._language = ""
 
-    def draw(
+    def render(
         self, views: Sequence[TurnView], frame: html_turns.Frame, since: int | None = None
     ) -> tuple[Markup, ...]:
-        """Draw what has changed in turns since a revision; all of them if there is none."""
+        """Render what has changed in turns since a revision; all of them if there is none."""
         if since is None or since > self.revision:
             since = -1
-        drawn = self._update(views, frame)
-        return tuple(_render(turn, frame, since) for turn in drawn if turn.revision > since)
+        rendered = self._update(views, frame)
+        return tuple(_render(turn, frame, since) for turn in rendered if turn.revision > since)
 
-    def _update(self, views: Sequence[TurnView], frame: html_turns.Frame) -> list[DrawnTurn]:
+    def _update(self, views: Sequence[TurnView], frame: html_turns.Frame) -> list[RenderedTurn]:
         known = self._turns if frame.language == self._language else {}
         revision = self.revision + 1
-        drawn = [_redraw(known.get(view.number), view, frame, revision) for view in views]
-        if any(turn.revision == revision for turn in drawn):
+        rendered = [_rerender(known.get(view.number), view, frame, revision) for view in views]
+        if any(turn.revision == revision for turn in rendered):
             self.revision = revision
-        newest = sorted({**known, **{turn.view.number: turn for turn in drawn}}.items())
+        newest = sorted({**known, **{turn.view.number: turn for turn in rendered}}.items())
         self._turns = dict(newest[-MAX_KEPT:])
         self._language = frame.language
-        return drawn
+        return rendered
 
 
-def _redraw(
-    known: DrawnTurn | None, view: TurnView, frame: html_turns.Frame, revision: int
-) -> DrawnTurn:
+def _rerender(
+    known: RenderedTurn | None, view: TurnView, frame: html_turns.Frame, revision: int
+) -> RenderedTurn:
     if known is None:
-        steps = tuple(_draw_step(step, frame) for step in view.steps)
-        return DrawnTurn(view, steps, (Revision(revision, 0),))
+        steps = tuple(_render_step(step, frame) for step in view.steps)
+        return RenderedTurn(view, steps, (Revision(revision, 0),))
     if known.view == view:
         return known
     same = _count_same(known.view.steps, view.steps)
     rest = tuple(_iter_steps(known, view.steps, same, frame))
     first = same + _count_same(known.steps[same:], rest)
     revisions = (*known.revisions[1 - MAX_REVISIONS :], Revision(revision, first))
-    return DrawnTurn(view, known.steps[:same] + rest, revisions)
+    return RenderedTurn(view, known.steps[:same] + rest, revisions)
 
 
 def _count_same(before: Sequence[object], after: Sequence[object]) -> int:
@@ -111,23 +111,23 @@ def _count_same(before: Sequence[object], after: Sequence[object]) -> int:
 
 
 def _iter_steps(
-    known: DrawnTurn, steps: Sequence[Step], start: int, frame: html_turns.Frame
-) -> Iterator[DrawnStep]:
+    known: RenderedTurn, steps: Sequence[Step], start: int, frame: html_turns.Frame
+) -> Iterator[RenderedStep]:
     before = known.view.steps
     for number, step in enumerate(steps[start:], start):
         is_known = number < len(before) and before[number] == step
-        yield known.steps[number] if is_known else _draw_step(step, frame)
+        yield known.steps[number] if is_known else _render_step(step, frame)
 
 
-def _draw_step(step: Step, frame: html_turns.Frame) -> DrawnStep:
-    return DrawnStep(
+def _render_step(step: Step, frame: html_turns.Frame) -> RenderedStep:
+    return RenderedStep(
         html_turns.render_step(step, frame),
         html_turns.count_elements(step),
         html_turns.count_step_changes(step),
     )
 
 
-def _render(turn: DrawnTurn, frame: html_turns.Frame, since: int) -> Markup:
+def _render(turn: RenderedTurn, frame: html_turns.Frame, since: int) -> Markup:
     first = turn.find_first_change(since)
     return html_turns.render_grown_turn(
         turn.view,

@@ -1,4 +1,4 @@
-"""Turns of a conversation that are drawn while they grow are those that are drawn at once."""
+"""Turns of a conversation that are rendered while they grow are those that are rendered at once."""
 
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
@@ -12,8 +12,8 @@ from recollect.records.decoding import decode_record
 from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
-from recollect.web.conversations.drawing import Drawing
 from recollect.web.conversations.hosting import ReceivedRecord, SessionView
+from recollect.web.conversations.rendered_turns import RenderedTurns
 from tests.launch.test_recorded_conversations import FRAMES, read_recording
 from tests.web.markup import VOID
 
@@ -93,12 +93,12 @@ def show_whole(session: Session) -> Page:
 
 def follow(records: Sequence[ReceivedRecord], every: int) -> Page:
     """Draw after each record, and compare that with a whole page at every so many."""
-    view, drawing, page = SessionView(), Drawing(), Page()
+    view, drawing, page = SessionView(), RenderedTurns(), Page()
     for number, (agent, record) in enumerate(records, 1):
         view.add(agent, record)
         with view.use_turns() as growing:
             views = growing.show(range(growing.count - SHOWN, growing.count))
-            for turn in drawing.draw(views, FRAME, page.revision):
+            for turn in drawing.render(views, FRAME, page.revision):
                 page.add(str(turn))
             page.revision = drawing.revision
         if number % every == 0 or number == len(records):
@@ -176,18 +176,18 @@ def test_a_long_turn_is_sent_as_it_grows() -> None:
 
 def test_what_has_not_changed_is_not_sent() -> None:
     """Nothing comes for the revision on the page, all of it for one that is not known."""
-    view, drawing = SessionView(), Drawing()
+    view, drawing = SessionView(), RenderedTurns()
     for agent, record in make_conversation(4):
         view.add(agent, record)
     with view.use_turns() as growing:
         views = growing.show(range(2))
-    whole = drawing.draw(views, FRAME)
+    whole = drawing.render(views, FRAME)
     assert len(whole) == 2
-    assert drawing.draw(views, FRAME, drawing.revision) == ()
-    assert drawing.draw(views, FRAME, drawing.revision + 1) == whole
+    assert drawing.render(views, FRAME, drawing.revision) == ()
+    assert drawing.render(views, FRAME, drawing.revision + 1) == whole
     assert drawing.revision == 1
     other = Frame(address="/c/x", directory="/project", has_raw=False, language="zh")
-    assert len(drawing.draw(views, other, 1)) == 2
+    assert len(drawing.render(views, other, 1)) == 2
 
 
 @pytest.mark.parametrize("version", ["2.0.77", "2.1.112", "2.1.325"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import UnreadableInput
-from recollect.sources.kept_parts import END_BYTES, kept_parts, read_parts
+from recollect.sources.cached_parts import END_BYTES, read_parts, use_parts
 from recollect.sources.safe_files import open_file
 from recollect.sync import find_transcripts, list_current, list_unsaved, sync_with_parts
 
@@ -33,7 +33,7 @@ def test_a_kept_file_reads_like_the_file(
     spans = [(number * len(LINE), len(LINE)) for number in lines]
     with open_file(path) as file:
         kept = read_parts(file, spans)
-        with kept_parts({str(path): kept}), open_file(path) as again:
+        with use_parts({str(path): kept}), open_file(path) as again:
             assert again.find_status().st_size == size
             assert again.find_status().st_mtime_ns == path.stat().st_mtime_ns
             for offset, length in moves:
@@ -53,7 +53,7 @@ def test_the_ends_and_the_lines_between_need_no_file(tmp_path: Path) -> None:
     with open_file(path) as file:
         kept = read_parts(file, [(END_BYTES, len(LINE))])
     path.unlink()
-    with kept_parts({str(path): kept}), open_file(path) as file:
+    with use_parts({str(path): kept}), open_file(path) as file:
         assert file.read(END_BYTES) == LINE * (END_BYTES // len(LINE))
         assert file.read(len(LINE)) == LINE
         assert file.seek(-len(LINE), 2) == size - len(LINE)
@@ -65,12 +65,12 @@ def test_the_ends_and_the_lines_between_need_no_file(tmp_path: Path) -> None:
         open_file(path)
 
 
-def test_lists_from_kept_parts_are_those_from_files(tmp_path: Path) -> None:
+def test_lists_from_cached_parts_are_those_from_files(tmp_path: Path) -> None:
     """A list after a sync shows the same sessions, whichever of the two it reads."""
     transcripts = find_transcripts([CLAUDE_DIRECTORY])
     kept = sync_with_parts(tmp_path, transcripts)
     assert kept.keys() == {each.file for each in transcripts}
-    with kept_parts(kept):
+    with use_parts(kept):
         listed = list_current(tmp_path, transcripts)
     assert listed
     assert listed == [each for each in list_unsaved(transcripts) if each.path in kept]

@@ -1,7 +1,7 @@
-"""Parts of files that one pass has read, kept in memory for the next reader.
+"""Parts of files that one pass has read, cached in memory for the next reader.
 
 A list needs both ends of every transcript shortly after the quick pass has read all of it. A
-file whose parts are kept is read from memory, and only opened if another part is needed.
+file whose parts are cached is read from memory, and only opened if another part is needed.
 """
 
 import os
@@ -15,7 +15,7 @@ from msgspec import Struct
 from recollect.sources.source import SourceFile, find_source
 
 END_BYTES: Final = 64 * 1024
-"""How much of the beginning and of the end of a file is kept."""
+"""How much of the beginning and of the end of a file is cached."""
 
 _STATUS_FIELDS: Final = 10
 """Those of a status that every system has."""
@@ -57,13 +57,13 @@ def _read(file: SourceFile, offset: int, length: int) -> bytes:
     return file.read(length)
 
 
-class KeptFile:
+class CachedFile:
     """An open file whose parts are in memory."""
 
-    def __init__(self, name: str, kept: FileParts) -> None:
+    def __init__(self, name: str, cached: FileParts) -> None:
         self._name = name
-        self._kept = kept
-        self._size = kept.size
+        self._cached = cached
+        self._size = cached.size
         self._position = 0
         self._file: SourceFile | None = None
 
@@ -96,7 +96,7 @@ class KeptFile:
 
     def find_status(self) -> os.stat_result:
         """Return the status that the file had when its parts were read."""
-        return self._kept.find_status()
+        return self._cached.find_status()
 
     def __enter__(self) -> Self:
         return self
@@ -111,7 +111,7 @@ class KeptFile:
         self.close()
 
     def _find(self, length: int) -> bytes:
-        for offset, data in self._kept.parts:
+        for offset, data in self._cached.parts:
             start = self._position - offset
             if 0 <= start <= start + length <= len(data):
                 return data[start : start + length]
@@ -120,20 +120,20 @@ class KeptFile:
         return _read(self._file, self._position, length)
 
 
-_kept: dict[str, FileParts] = {}
+_cached: dict[str, FileParts] = {}
 
 
 @contextmanager
-def kept_parts(parts: Mapping[str, FileParts]) -> Iterator[None]:
+def use_parts(parts: Mapping[str, FileParts]) -> Iterator[None]:
     """Make this process read files, by name, from these cached parts if possible."""
-    _kept.update(parts)
+    _cached.update(parts)
     try:
         yield
     finally:
-        _kept.clear()
+        _cached.clear()
 
 
-def open_kept(name: str) -> SourceFile | None:
-    """Open a file whose parts are kept; None for any other."""
-    kept = _kept.get(name)
-    return None if kept is None else KeptFile(name, kept)
+def open_cached(name: str) -> SourceFile | None:
+    """Open a file whose parts are cached; None for any other."""
+    cached = _cached.get(name)
+    return None if cached is None else CachedFile(name, cached)
