@@ -112,6 +112,14 @@ def _falls_back_to_prompt(case: Case) -> bool:
     return (case.listed.title, ours.title) == (case.listed.first_prompt, ours.first_prompt)
 
 
+def _is_bare_command(case: Case) -> bool:
+    """Whether our title is a command without arguments and how a reply begins."""
+    command, _, answer = (case.session.metadata.title or "").partition(": ")
+    replies = [line.value for line in case.lines if line.value.get("type") == "assistant"]
+    is_bare = command == case.session.metadata.first_prompt and " " not in command
+    return is_bare and bool(answer) and any(answer in _words(reply) for reply in replies)
+
+
 def _is_put_on_a_line(case: Case) -> bool:
     text = (case.session.metadata.first_prompt or "").replace("\n", " ").strip()
     return case.listed.first_prompt == (text if len(text) <= 200 else text[:200].rstrip() + "…")
@@ -223,6 +231,12 @@ LISTED_DIFFERENCES: Final = (
         "shows the first prompt",
         "shows it too, and the first prompts differ as below",
         _falls_back_to_prompt,
+    ),
+    ListedDifference(
+        "title",
+        "shows a command that has no arguments as it is",
+        "adds how the reply begins: many sessions begin with the same command",
+        _is_bare_command,
     ),
     ListedDifference(
         "first prompt",
