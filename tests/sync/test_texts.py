@@ -12,6 +12,7 @@ from recollect.locations import discover
 from recollect.reader.transcript_reader import read_transcript
 from recollect.search.engine import ANALYZER, search
 from recollect.session.searchable_texts import SearchableText, list_searchable_texts
+from recollect.store import text_database
 from recollect.sync import text_indexer as texts
 from recollect.sync import text_plan, text_reading
 from recollect.sync.text_indexer import index_texts
@@ -201,7 +202,7 @@ def test_terms_that_were_not_gathered_are_gathered_by_the_next_run(
     made = MadeIndex(tmp_path / "made")
     made.write(prompt("pydantic" + " pond" * (1 << 18), uuid="u1"))
     with monkeypatch.context() as interrupted:
-        interrupted.setattr(texts, "gather_terms", interrupt)
+        interrupted.setattr(text_database, "gather_terms", interrupt)
         with pytest.raises(KeyboardInterrupt):
             made.index()
     plans = [plan_texts(made.data, ANALYZER.version, made.transcripts())]

@@ -8,17 +8,19 @@ deleted and rebuilt; processes that were reading or writing it get an error.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import apsw
+from msgspec import Struct
 
-from recollect.store import data_directory, schema
+from recollect.store import data_directory, schema, text_rows
 from recollect.store.database import check_length, transaction
+from recollect.store.secret_rows import load_hasher
 from recollect.store.text_conditions import ANY_OF
-from recollect.store.text_rows import SETTINGS, TABLES
+from recollect.store.vocabulary import gather_terms, is_gathering_due
 
 REMEDY: Final = "recollect index --text --rebuild"
 _VERSION_KEY: Final = "version"
@@ -107,6 +109,31 @@ def read_identity(connection: apsw.Connection) -> str:
     return schema.read_meta(connection, _IDENTITY_KEY) or ""
 
 
+class TextIndexState(Struct, frozen=True):
+    """What the full-text index has read; by default, what there is without one."""
+
+    states: text_rows.States = {}
+    """How far each stage has read each file."""
+    files: Mapping[str, int] = {}
+    """The number of every file, by its path."""
+    is_gathering_due: bool = False
+    """Whether much was added since the list of terms was copied."""
+    identity: str | None = None
+
+
+def load_state(directory: Path, terms: str, *, deletes_damaged: bool = True) -> TextIndexState:
+    """What the full-text index has read; nothing unless there is one with these terms."""
+    with read_texts(directory, terms, deletes_damaged=deletes_damaged) as connection:
+        if connection is None:
+            return TextIndexState()
+        return TextIndexState(
+            text_rows.load_text_states(connection),
+            text_rows.load_text_files(connection),
+            is_gathering_due(connection),
+            read_identity(connection),
+        )
+
+
 def find_identity(directory: Path, terms: str) -> str | None:
     """The identity of the full-text index; None if there is none with these terms that is sound."""
     return _find_identity(data_directory.find_text_path(directory), terms)
@@ -116,7 +143,7 @@ def open_in_memory(tokenizer: str) -> apsw.Connection:
     """Tables without a text, in memory."""
     connection = apsw.Connection(":memory:")
     _accept_alternatives(connection)
-    connection.execute(TABLES.format(tokenizer=tokenizer))
+    connection.execute(text_rows.TABLES.format(tokenizer=tokenizer))
     return connection
 
 
@@ -170,6 +197,46 @@ def update_texts(
         except schema.DamagedIndex:
             _delete(path)
             raise
+
+
+class TextIndexWriter:
+    """Writes the full-text index, each time in a transaction of its own: others can write between.
+
+    Raises `ReplacedIndex` if another process has rebuilt the index since it had this identity.
+    """
+
+    def __init__(self, directory: Path, terms: str, tokenizer: str, identity: str | None) -> None:
+        self._directory = directory
+        self._terms = terms
+        self._tokenizer = tokenizer
+        self._hash_value = load_hasher(directory)
+        self.identity = identity
+        """None until there is an index."""
+
+    def write(
+        self, batches: Iterable[text_rows.TextBatch], files: Iterable[text_rows.IndexedFile]
+    ) -> bool:
+        """Add what was found; return whether so much was added that terms should be gathered."""
+
+        def work(connection: apsw.Connection) -> bool:
+            text_rows.TextWriter(connection, self._hash_value).write(batches, files)
+            return is_gathering_due(connection)
+
+        return self._update(work)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Drop files and all that was found in them."""
+        self._update(lambda connection: text_rows.TextWriter(connection).forget(paths))
+
+    def gather_terms(self) -> None:
+        """Copy the list of terms, so that any part of a word is found quickly."""
+        self._update(gather_terms)
+
+    def _update(self, work: Callable[[apsw.Connection], T]) -> T:
+        result, self.identity = update_texts(
+            self._directory, self._terms, self._tokenizer, work, identity=self.identity
+        )
+        return result
 
 
 def delete_texts(directory: Path) -> None:
@@ -298,8 +365,8 @@ def _open_for_writing(path: Path, terms: str, tokenizer: str) -> apsw.Connection
 
 
 def _make_tables(connection: apsw.Connection, terms: str, tokenizer: str) -> None:
-    connection.execute(TABLES.format(tokenizer=tokenizer))
-    for name, value in SETTINGS.items():
+    connection.execute(text_rows.TABLES.format(tokenizer=tokenizer))
+    for name, value in text_rows.SETTINGS.items():
         connection.execute("INSERT INTO words(words, rank) VALUES (?, ?)", (name, value))
     schema.write_meta(connection, _VERSION_KEY, f"{data_directory.TEXT_SCHEMA}/{terms}")
     schema.write_meta(connection, _IDENTITY_KEY, os.urandom(8).hex())

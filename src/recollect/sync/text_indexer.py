@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,11 +20,8 @@ from recollect.locations import Transcript
 from recollect.sources.growth import UNFINISHED
 from recollect.sources.source import list_mounts
 from recollect.store import text_rows
-from recollect.store.database import Connection
 from recollect.store.schema import DamagedIndex, ReplacedIndex
-from recollect.store.secret_rows import load_hasher
-from recollect.store.text_database import update_texts
-from recollect.store.vocabulary import gather_terms, is_gathering_due
+from recollect.store.text_database import TextIndexWriter
 from recollect.sync import text_plan, text_reading
 from recollect.sync.list_files import with_lists
 from recollect.sync.text_plan import FileRange, Stage, TextPlan, find_ranges, plan_texts
@@ -61,7 +58,6 @@ class TextProgress(Struct, frozen=True):
     bytes: int
 
 
-T = TypeVar("T")
 TextWatch = Callable[[TextProgress], None]
 Batches = Iterator[list[text_rows.TextBatch]]
 
@@ -130,7 +126,9 @@ class _Indexing:
         consumers: Sequence[text_reading.TextPassConsumer],
     ) -> None:
         self._is_gathering_due = plan.is_gathering_due
-        self._identity = plan.identity
+        self._writer = TextIndexWriter(
+            directory, analyzer.version, analyzer.tokenizer, plan.identity
+        )
         self._directory = directory
         self._analyzer = analyzer
         self._consumers = consumers
@@ -138,12 +136,11 @@ class _Indexing:
         """What consumers found and have not saved yet, by their names and by path."""
         self._files = {transcript.file: describe(transcript) for transcript in transcripts}
         self._sizes = {transcript.file: transcript.size for transcript in transcripts}
-        self._hash_value = load_hasher(directory)
 
     def forget(self, paths: Sequence[str]) -> None:
         """Remove deleted files."""
         if paths:
-            self._update(lambda connection: text_rows.TextWriter(connection).forget(paths))
+            self._writer.forget(paths)
 
     def run(self, ranges: Sequence[FileRange], limit: _Limit, watch: TextWatch | None) -> bool:
         """Read and write; return whether all of it was done."""
@@ -162,33 +159,21 @@ class _Indexing:
             done += sum(batch.state.file.position - batch.start for batch in found)
             if watch is not None:
                 watch(TextProgress(round(done * share), round(total * share)))
-        if batches or self._identity is None:
+        if batches or self._writer.identity is None:
             # Even without a text: an index without texts says that there is nothing to index.
             self._write(batches)
         if not waiting and self._is_gathering_due:
             # What the last transaction added is seen only by one that begins after it.
-            self._update(gather_terms)
+            self._writer.gather_terms()
         return not waiting
 
     def _write(self, batches: Sequence[text_rows.TextBatch]) -> None:
         files = [self._files[path] for path in {batch.path for batch in batches}]
-
-        def write(connection: Connection) -> bool:
-            text_rows.TextWriter(connection, self._hash_value).write(batches, files)
-            return is_gathering_due(connection)
-
-        self._is_gathering_due = self._update(write)
+        self._is_gathering_due = self._writer.write(batches, files)
         for consumer in self._consumers:
             if found := self._found[consumer.name]:
                 consumer.save(self._directory, found)
                 self._found[consumer.name] = {}
-
-    def _update(self, work: Callable[[Connection], T]) -> T:
-        version, tokenizer = self._analyzer.version, self._analyzer.tokenizer
-        result, self._identity = update_texts(
-            self._directory, version, tokenizer, work, identity=self._identity
-        )
-        return result
 
     def _read(self, waiting: deque[FileRange], limit: _Limit) -> Batches:
         """Read all ranges, and what follows on them, until the deadline."""

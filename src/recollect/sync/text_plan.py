@@ -3,7 +3,7 @@
 Loads neither the reader nor the analyzer: `recollect index` only looks.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Final
@@ -18,8 +18,7 @@ from recollect.sources.source import is_present
 from recollect.store import text_rows
 from recollect.store.data_directory import TEXT_DIRECTORY
 from recollect.store.schema import DamagedIndex
-from recollect.store.text_database import read_identity, read_texts
-from recollect.store.vocabulary import is_gathering_due
+from recollect.store.text_database import TextIndexState, load_state
 from recollect.sync.list_files import with_lists
 
 POOL_BYTES: Final = 16 << 20
@@ -64,15 +63,6 @@ class TextPlan(Struct, frozen=True):
         return not (self.ranges or self.gone or self.is_gathering_due)
 
 
-class _Known(Struct, frozen=True):
-    """What the full-text index knows of files."""
-
-    states: text_rows.States = {}
-    files: Mapping[str, int] = {}
-    is_gathering_due: bool = False
-    identity: str | None = None
-
-
 def plan_texts(
     directory: Path, version: str, transcripts: Sequence[Transcript], *, is_look: bool = False
 ) -> TextPlan:
@@ -80,7 +70,7 @@ def plan_texts(
 
     A damaged index is deleted and `DamagedIndex` is raised; with `is_look` it counts as none.
     """
-    known = _look(directory, version) if is_look else _load(directory, version)
+    known = _look(directory, version) if is_look else load_state(directory, version)
     newest = sorted(transcripts, key=lambda transcript: -transcript.mtime_ns)
     present = {transcript.file for transcript in transcripts}
     return TextPlan(
@@ -95,25 +85,14 @@ def find_ranges(
     directory: Path, version: str, transcripts: Sequence[Transcript]
 ) -> list[FileRange]:
     """Return what there is to read of these transcripts."""
-    return list_ranges(transcripts, _load(directory, version).states)
+    return list_ranges(transcripts, load_state(directory, version).states)
 
 
-def _load(directory: Path, version: str, *, deletes_damaged: bool = True) -> _Known:
-    with read_texts(directory, version, deletes_damaged=deletes_damaged) as connection:
-        if connection is None:
-            return _Known()
-        states, files = (
-            text_rows.load_text_states(connection),
-            text_rows.load_text_files(connection),
-        )
-        return _Known(states, files, is_gathering_due(connection), read_identity(connection))
-
-
-def _look(directory: Path, version: str) -> _Known:
+def _look(directory: Path, version: str) -> TextIndexState:
     try:
-        return _load(directory, version, deletes_damaged=False)
+        return load_state(directory, version, deletes_damaged=False)
     except DamagedIndex:
-        return _Known()
+        return TextIndexState()
 
 
 def list_ranges(transcripts: Sequence[Transcript], states: text_rows.States) -> list[FileRange]:
