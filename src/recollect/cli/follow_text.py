@@ -5,7 +5,7 @@ Only the last turns of each file are kept in memory, so that the cost does not g
 session. Of the history, only the requested number of turns is rendered.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -48,11 +48,16 @@ Key = tuple[object, ...]
 
 
 class EventRenderer:
-    """Turns events into lines; `flush` renders what has been fed since the last time."""
+    """Turns events into lines; `flush` renders what has been fed since the last time.
 
-    def __init__(self, canvas: Canvas, turns: int) -> None:
+    Of the history, the last `turns` turns are rendered, or everything from `starts` on, which are
+    offsets by path.
+    """
+
+    def __init__(self, canvas: Canvas, turns: int, starts: Mapping[str, int] | None = None) -> None:
         self._canvas = canvas
         self._turns = turns
+        self._starts = starts or {}
         self._windows: dict[str, TurnWindow] = {}
         self._waiting: dict[str, None] = {}
         self._current: str | None = None
@@ -97,14 +102,14 @@ class EventRenderer:
         for window in self._windows.values():
             if window.is_history:
                 is_session = window.source.kind is TranscriptKind.SESSION
-                window.skip_all_but(self._turns if is_session else 0)
-                window.is_history = False
+                window.end_history(self._turns if is_session else 0)
         self._is_caught_up = True
         yield from self.flush()
 
     def _find_window(self, source: live_events.EventSubject) -> "TurnWindow":
         if source.path not in self._windows:
-            window = TurnWindow(source, max(self._turns, 1))
+            start = None if self._is_caught_up else self._starts.get(source.path)
+            window = TurnWindow(source, max(self._turns, 1), start)
             window.is_history = not self._is_caught_up
             self._windows[source.path] = window
         return self._windows[source.path]
@@ -136,12 +141,20 @@ class EventRenderer:
 
 
 class TurnWindow:
-    """The last turns of one file, and which of their steps were rendered."""
+    """The last turns of one file, and which of their steps were rendered.
 
-    def __init__(self, source: live_events.EventSubject, turns: int) -> None:
+    With `start`, an offset, it keeps everything from there on until that is rendered.
+    """
+
+    def __init__(
+        self, source: live_events.EventSubject, turns: int, start: int | None = None
+    ) -> None:
         self.source = source
         self.is_history = False
         self._turns = turns
+        self._start = start
+        self._is_kept = False
+        self._is_within_turn = False
         self._rendered: dict[Key, None] = {}
         self._last_kind: type[Step] | None = None
         self.reset()
@@ -155,13 +168,24 @@ class TurnWindow:
 
     def add(self, record: Record) -> None:
         """Add a record."""
+        if self._start is not None and record.span and record.span.offset >= self._start:
+            self._skip_all_but(0)
+            self._start = None
+            self._is_kept = self._is_within_turn = True
         self._records.append(record)
         self._new.append(record)
         if len(self._new) >= BATCH:
             self._update_session()
 
-    def skip_all_but(self, turns: int) -> None:
-        """Mark everything but the last `turns` turns as rendered."""
+    def end_history(self, turns: int) -> None:
+        """Mark what comes before the start as rendered, or all but the last `turns` turns."""
+        self.is_history = False
+        if self._start is not None:
+            self._skip_all_but(0)
+        elif not self._is_kept:
+            self._skip_all_but(turns)
+
+    def _skip_all_but(self, turns: int) -> None:
         new = list(self._iter_new())
         first = self._base + len(self._session.turns) - turns + 1
         self._rendered |= {key: None for view, _, key in new if view.number < first}
@@ -170,11 +194,13 @@ class TurnWindow:
         """Yield the lines of what was not rendered yet."""
         for view, step, key in self._iter_new():
             self._rendered[key] = None
-            if step is None:
+            if step is None or self._is_within_turn:
                 self._last_kind = None
+                self._is_within_turn = False
                 yield ""
                 yield from render_turn_rule(view, canvas, columns)
                 yield from render_prompt(view, canvas, columns)
+            if step is None:
                 continue
             whole = (
                 whole_calls.show_whole_call(step, self._session) if canvas.options.is_full else step
@@ -184,6 +210,7 @@ class TurnWindow:
                 yield ""
             self._last_kind = type(step)
             yield from lines
+        self._is_kept = False
 
     def _iter_new(self) -> Iterator[tuple[TurnView, Step | None, Key]]:
         """Yield new turns, without a step, and new steps, with their keys."""
@@ -204,7 +231,7 @@ class TurnWindow:
         self._session.extend(self._new)
         self._new = []
         turns = self._session.turns
-        if len(turns) > self._turns + SPARE_TURNS:
+        if not self._is_kept and len(turns) > self._turns + SPARE_TURNS:
             first = turns[-self._turns]
             cut = _find_position(self._records, first.messages[0].records[0])
             self._records = self._records[cut:]

@@ -225,16 +225,22 @@ class Workspace(WorkspaceResources):
         """Yield events as sessions grow: of one session, of a project, or of all sessions.
 
         `start` is "start", "end" or the id of an event to resume after. By default one session is
-        followed from its start, all sessions from their end. Close the generator when done.
+        followed from its start, or from the place in it that `name` names, and all sessions from
+        their end. Close the generator when done.
         """
         from recollect.live.follow import FollowOptions, follow
         from recollect.live.followed_files import FollowScope, RootScope, SessionScope
 
-        scope: FollowScope = (
-            RootScope(self.roots, project) if name is None else SessionScope(self.find(name))
-        )
-        beginning = start or ("start" if scope.is_narrow else "end")
-        return follow(scope, beginning, options or FollowOptions())
+        if name is None:
+            scope: FollowScope = RootScope(self.roots, project)
+            return follow(scope, start or "end", options or FollowOptions())
+        found = self.find_place(name)
+        if start is None and found.place.anchor:
+            from recollect.workspace.follow_starts import find_start  # opens the session
+
+            start = find_start(found).encode()
+        scope = SessionScope(found.transcript)
+        return follow(scope, start or "start", options or FollowOptions())
 
     def overview(self) -> Overview:
         """Return activity, this week's figures, running and expiring sessions, and projects."""

@@ -21,6 +21,7 @@ from tests.library.claude_root import (
     PROJECT,
     SECOND,
     ClaudeRoot,
+    at,
     call,
     encode,
     prompt,
@@ -144,6 +145,113 @@ def test_more_turns_or_none(run_recollect: RunRecollect, root: ClaudeRoot) -> No
         "▌ list ␛]0;owned‹U+0007›‹U+202E›",
     ]
     assert none.stdout.splitlines() == SHOWN.splitlines()[-1:]
+
+
+@pytest.fixture
+def long_root(tmp_path: Path) -> ClaudeRoot:
+    """A Claude directory with an ended session of thirty turns, and a subagent of the last ones."""
+    root = ClaudeRoot(tmp_path / "claude")
+    turns = (_make_turn(number) for number in range(1, 31))
+    lines = [line for turn in turns for line in turn]
+    root.session(FIRST, *lines, {"type": "cost-state", "sessionId": FIRST})
+    agent = [
+        reply(f"agent at {number}", uuid=f"s{number}", seconds=10 * number + 5, isSidechain=True)
+        for number in (27, 28, 29)
+    ]
+    append(root, f"{FIRST}/subagents/agent-abc.jsonl", encode(agent))
+    return root
+
+
+def _make_turn(number: int) -> list[dict[str, object]]:
+    """A prompt, a call, its result and a reply."""
+    start, call_id = 10 * number, f"t{number}"
+    moments = [{"timestamp": at(start + each)} for each in range(4)]
+    ran = call("Bash", {"command": f"run {number}"}, call_id=call_id, uuid=f"c{number}")
+    return [
+        {**prompt(f"question {number}", uuid=f"u{number}"), **moments[0]},
+        {**ran, **moments[1]},
+        {**result(f"out {number}", call_id=call_id, uuid=f"r{number}"), **moments[2]},
+        {**reply(f"answer {number}", uuid=f"a{number}"), **moments[3]},
+    ]
+
+
+def _list_shown(output: str) -> list[str]:
+    """The number of each turn, and every prompt, call and reply that was drawn."""
+    starts = ("── ", "▌ ", "● ", "  answer", "  ┃   agent")
+    lines = [line for line in output.splitlines() if line.startswith(starts)]
+    return [" ".join(line.split()[:3]) for line in lines if "agent abc" not in line]
+
+
+LAST_TURN = ["── 30 2026-03-01", "▌ question 30", "● Bash run", "answer 30"]
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        (":30", LAST_TURN),
+        (":-1", LAST_TURN),
+        ("#turn-30", LAST_TURN),
+        ("#a30", ["── 30 2026-03-01", "▌ question 30", "answer 30"]),
+        ("#r30", LAST_TURN),
+    ],
+)
+def test_output_begins_at_a_place(
+    run_recollect: RunRecollect, long_root: ClaudeRoot, place: str, expected: list[str]
+) -> None:
+    """With the turn or the record that is named; one within a turn is headed by its prompt."""
+    arguments = ("--claude-dir", str(long_root.path), "--until", "end")
+    done = run_recollect("follow", FIRST + place, *arguments, env={"TZ": "UTC"})
+    assert (done.code, done.stderr, _list_shown(done.stdout)) == (0, "", expected)
+
+
+def test_output_from_an_early_place_is_complete(
+    run_recollect: RunRecollect, long_root: ClaudeRoot
+) -> None:
+    """However many turns follow it, with what subagents wrote from then on."""
+    arguments = ("--claude-dir", str(long_root.path), "--until", "end")
+    address = f"http://127.0.0.1:8420/s/{FIRST}#a3"
+    done = run_recollect("follow", address, *arguments, env={"TZ": "UTC"})
+    shown = _list_shown(done.stdout)
+    assert [line for line in shown if line.startswith(("▌", "answer"))] == [
+        f"{words} {number}" for number in range(3, 31) for words in (("▌ question", "answer"))
+    ]
+    assert [line.split()[1] for line in shown if line.startswith("──")] == [
+        str(number) for number in range(3, 31)
+    ]
+    late = run_recollect("follow", f"{FIRST}:28", *arguments, env={"TZ": "UTC"}).stdout
+    assert [line for line in late.splitlines() if "agent at" in line] == [
+        "  ┃   agent at 28",
+        "  ┃   agent at 29",
+    ]
+
+
+def test_a_place_that_is_not_there(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
+    """The exit is 3, and how many turns there are is said."""
+    for more in ((), ("--json-lines",)):
+        done = run_recollect("follow", f"{FIRST}:9", "--claude-dir", str(root.path), *more)
+        assert (done.code, done.stdout) == (3, "")
+        assert done.stderr == "recollect: No turn 9: this session has 2 turns.\n"
+
+
+def test_what_is_written_after_a_place_follows(root: ClaudeRoot, followers: list[Follower]) -> None:
+    """Text goes on live; JSON Lines hold the records from the place on, then the new ones."""
+    place = (f"{FIRST}#c1", "--claude-dir", str(root.path))
+    drawn, written = Follower(*place), Follower(*place, "--json-lines")
+    followers += [drawn, written]
+    drawn.read_until("ended")
+    first = written.read_events("ended")
+    assert [event["event"] for event in first] == [
+        "found", "watching", *["appended"] * 4, "caught_up", "status", "ended",
+    ]  # fmt: skip
+    records = [event.get("uuid") for event in first if event["event"] == "appended"]
+    assert records == ["c1", "r1", "a2", None]
+    append(root, f"{FIRST}.jsonl", encode([prompt("go on", uuid="u3")]))
+    assert drawn.read_until("go on")[-1] == "▌ go on"
+    assert written.read_events("appended")[-1]["uuid"] == "u3"
+    again = Follower(FIRST, *place[1:], "--json-lines", "--after", first[3]["id"])
+    followers.append(again)
+    told = [event for event in again.read_events("caught_up") if event["event"] == "appended"]
+    assert [event.get("uuid") for event in told] == ["a2", None, "u3"]
 
 
 def test_a_growing_session_is_drawn_as_it_grows(
@@ -292,6 +400,8 @@ def test_the_environment_of_a_program_is_safe() -> None:
         (("--all", "--on", "cost:x", "--run", "true"), "Write it as cost:5.00"),
         (("--all", "--on", "error", "--run", "no-such-program"), "Program not found"),
         (("--all", "--after", "x"), "This is not a position"),
+        ((f"{FIRST}:2", "--turns", "2"), "cannot be used with a place in a session"),
+        ((f"{FIRST}#a1", "--after", "x"), "cannot be used with a place in a session"),
         (("--all", "--on", "error", "--notify"), "--notify needs notify-send or osascript"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
@@ -32,7 +32,7 @@ _RUN: Final = "--run"
 class _Options(TypedDict):
     project: str | None
     follow_all: bool
-    turns: int
+    turns: int | None
     thinking: bool
     tools: str
     json_lines: bool
@@ -63,8 +63,8 @@ class _Command(click.Command):
 )
 @click.option("--all", "follow_all", is_flag=True, help="Follow all sessions.")
 @click.option(
-    "--turns", type=click.IntRange(0, 1000), default=1, show_default=True, metavar="N",
-    help="Show the last N turns first.",
+    "--turns", type=click.IntRange(0, 1000), metavar="N",
+    help="Show the last N turns first; default 1.",
 )  # fmt: skip
 @detail_options("brief", "full")
 @click.option("--json-lines", is_flag=True, help="Output JSON Lines, one event per line.")
@@ -89,11 +89,12 @@ class _Command(click.Command):
 def follow_command(session: str | None, **options: Unpack[_Options]) -> int:
     """Follow a session as it grows, subagents included.
 
-    See `recollect show` for how to specify SESSION; the default is the latest. Press Ctrl+C to
-    stop.
+    See `recollect show` for how to specify SESSION; the default is the latest. If it is a place in
+    a session, output begins there. Press Ctrl+C to stop.
 
     \b
       recollect follow
+      recollect follow latest:5
       recollect follow --all --json-lines | jq -c 'select(.event == "status")'
       recollect follow --until idle && make deploy
       recollect follow --all --on permission --notify
@@ -103,7 +104,8 @@ def follow_command(session: str | None, **options: Unpack[_Options]) -> int:
     RECOLLECT_AGENT and RECOLLECT_TRANSCRIPT in its environment.
     """
     _check(session, options)
-    asyncio.run(_follow(_open_events(session, options), options))
+    events, starts = _open_events(session, options)
+    asyncio.run(_follow(events, starts, options))
     return 0
 
 
@@ -115,24 +117,45 @@ def _check(session: str | None, options: _Options) -> None:
         raise UsageError("Use --on together with --notify or --run.")
 
 
-def _open_events(session: str | None, options: _Options) -> AsyncGenerator[AnyEvent, None]:
+def _open_events(
+    session: str | None, options: _Options
+) -> tuple[AsyncGenerator[AnyEvent, None], Mapping[str, int]]:
+    """Return the events, and the offsets by path at which their text begins."""
     # Resolving a session opens the index, and following imports the session model.
     from recollect.cli.command_workspace import command_workspace
     from recollect.live.follow import FollowOptions
 
     is_wide = options["follow_all"] or options["project"] is not None
+    start = options["after"]
+    starts: Mapping[str, int] = {}
     with command_workspace(options["claude_dirs"]) as workspace:
-        return workspace.follow(
+        found = workspace.find_place(session) if session else None
+        if found and found.place.anchor:
+            _check_place(options)
+            if not options["json_lines"]:
+                from recollect.workspace.follow_starts import find_start  # opens the session
+
+                # The turns before are read for their numbers.
+                start, starts = "start", find_start(found).offsets
+        events = workspace.follow(
             None if is_wide else session or NEWEST,
             project=options["project"],
-            start=options["after"],
+            start=start,
             options=FollowOptions(poll=options["poll"], until=options["until"]),
         )
+    return events, starts
 
 
-async def _follow(events: AsyncGenerator[AnyEvent, None], options: _Options) -> None:
+def _check_place(options: _Options) -> None:
+    if options["turns"] is not None or options["after"] is not None:
+        raise UsageError("--turns and --after cannot be used with a place in a session.")
+
+
+async def _follow(
+    events: AsyncGenerator[AnyEvent, None], starts: Mapping[str, int], options: _Options
+) -> None:
     triggers, actions = _make_triggers(options)
-    feed, flush = _make_printer(options)
+    feed, flush = _make_printer(options, starts)
     last_flush = time.monotonic()
     async for event in _gather(events):
         if event is not None:
@@ -194,7 +217,9 @@ def _make_triggers(options: _Options) -> tuple[Triggers, Actions] | tuple[None, 
     return Triggers(options["on"]), Actions(options["run"], notify=options["notify"])
 
 
-def _make_printer(options: _Options) -> tuple[Callable[[AnyEvent], None], Callable[[], None]]:
+def _make_printer(
+    options: _Options, starts: Mapping[str, int]
+) -> tuple[Callable[[AnyEvent], None], Callable[[], None]]:
     """Return the callbacks for an event and for a pause."""
     if options["json_lines"]:
         from recollect.cli.json_output import format_line
@@ -210,7 +235,8 @@ def _make_printer(options: _Options) -> tuple[Callable[[AnyEvent], None], Callab
         tools=ToolDetail(options["tools"]),
         thinking=options["thinking"],
     )
-    renderer = EventRenderer(Canvas(render_options), options["turns"])
+    turns = 1 if options["turns"] is None else options["turns"]
+    renderer = EventRenderer(Canvas(render_options), turns, starts)
     return lambda event: _print(renderer.feed(event)), lambda: _print(renderer.flush())
 
 
