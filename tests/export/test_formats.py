@@ -53,6 +53,10 @@ PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
     "gg=="
 )
+RANDOM_PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNg17kBAAFJAQx4d0bSAAAAAElFTkSuQmCC"
+)
+"""One that has enough digits for a token."""
 
 
 def stabilise(text: str) -> str:
@@ -288,9 +292,9 @@ def test_a_digest_of_many_turns_stays_within_its_budget(tmp_path: Path) -> None:
         assert text.count("left out\\]") == 1
 
 
-def open_with_picture(tmp_path: Path) -> Session:
+def open_with_picture(tmp_path: Path, data: str = PIXEL) -> Session:
     """Open a session whose prompt has an image."""
-    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+    source = {"type": "base64", "media_type": "image/png", "data": data}
     content = [{"type": "text", "text": "look"}, {"type": "image", "source": source}]
     record = {"type": "user", "message": {"role": "user", "content": content}}
     return open_session(write_session(tmp_path, [record]))
@@ -315,6 +319,14 @@ def test_images_can_be_inside_or_left_out(tmp_path: Path) -> None:
     inline = export(session, ExportOptions(format=Format.HTML))
     without = export(session, ExportOptions(format=Format.HTML, images=Images.NONE))
     assert (PIXEL in inline, PIXEL in without, "[image/png]" in without) == (True, False, True)
+
+
+@pytest.mark.parametrize("kind", [Format.HTML, Format.JSON])
+def test_a_small_image_is_not_taken_for_a_token(tmp_path: Path, kind: Format) -> None:
+    """The base64 of an icon is random characters, and stays an image where secrets are masked."""
+    session = open_with_picture(tmp_path, RANDOM_PIXEL)
+    written = export(session, ExportOptions(format=kind))
+    assert (RANDOM_PIXEL in written, "[redacted:" in written) == (True, False)
 
 
 @pytest.mark.parametrize("kind", [Format.HTML, Format.MARKDOWN])

@@ -57,6 +57,16 @@ def _image(rng: Random) -> str:
     return f"data:image/png;base64,{base64.b64encode(rng.randbytes(3_000)).decode()}\n"
 
 
+def _small_image(rng: Random) -> str:
+    """An icon of a few bytes, as records and pages have it."""
+    first = rng.choice([b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"GIF89a", b"RIFF\x24\0\0\0WEBPVP8 "])
+    data = base64.b64encode(first + rng.randbytes(rng.randint(30, 90))).decode()
+    return (
+        json.dumps({"type": "base64", "media_type": "image/png", "data": data})
+        + f"\n<img src='data:image/webp;base64,{base64.b64encode(rng.randbytes(40)).decode()}'>\n"
+    )
+
+
 def _minified(rng: Random) -> str:
     names = [draw(rng, LOWER, 2) for _ in range(6)]
     a, b, c, d, e, f = names
@@ -106,6 +116,7 @@ KINDS: Final[Mapping[str, Callable[[Random], str]]] = {
     "lockfile": _lockfile,
     "signature": _signature,
     "image": _image,
+    "small image": _small_image,
     "minified": _minified,
     "code": _code,
     "names": _names,

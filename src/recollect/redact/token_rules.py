@@ -330,6 +330,7 @@ def _judge(data: bytes, start: int, word: bytes) -> Match | None:
         or value_checks.is_placeholder(word)
         or _FILE.search(word)
         or value_checks.is_dated_name(word)
+        or value_checks.is_encoded_file(data, start)
     ):
         return None
     is_hinted = _has_hint(data, start)

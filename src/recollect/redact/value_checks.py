@@ -222,6 +222,12 @@ _HASH: Final = compile_lazily(
 _DATED_NAME: Final = compile_lazily(
     rb"[a-z]+(?:[-_.][a-z]+)*(?:[-_.]v?\d{1,2})*[-_.]20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])"
 )
+_FILE_BYTES: Final = compile_lazily(
+    # PNG, GIF, RIFF, PDF, ZIP, gzip, WOFF, Ogg, MP3, Matroska, WebAssembly, ICO, TIFF, MPEG-4.
+    rb"iVBORw0KGgo|R0lGOD|UklGR|JVBERi0|UEsDB|H4sIA|d09GR|d09GMg|T2dnUw|SUQz|GkXfo|AGFzbQ|AAABAA"
+    rb"|SUkqA|TU0AK|AAAA[A-Za-z0-9+/]{4}ZnR5c"
+)
+_DATA_URI: Final = b";base64,"
 
 
 def is_placeholder(value: bytes) -> bool:
@@ -269,6 +275,12 @@ def is_uuid(value: bytes) -> bool:
 def find_uuid(value: bytes) -> re.Match[bytes] | None:
     """Return the UUID that is part of a value, as in the names of tools of MCP servers."""
     return _UUID.search(value)
+
+
+def is_encoded_file(data: bytes, start: int) -> bool:
+    """Return whether base64 at a position is a file: by its first bytes, or as a data URI."""
+    before = data[max(0, start - len(_DATA_URI)) : start]
+    return before == _DATA_URI or _FILE_BYTES.match(data, start) is not None
 
 
 def is_hash(value: bytes) -> bool:
