@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -38,7 +39,8 @@ def test_a_review_leaves_what_the_user_says(tmp_path: Path, safe_environment: No
     """One value is masked, the other is not; both were shown with what is around them."""
     family = FAMILIES["github"]
     first, second = (family.make(Random(seed)).secrets[0] for seed in (1, 2))
-    path = write_session(tmp_path, [say(f"the token {first} is old"), say(f"and {second} is new")])
+    prompts = (f"TOKEN={first}\nMODE=old", f"and {second} is new")
+    path = write_session(tmp_path, [*map(say, prompts)])
     target = tmp_path / "x.md"
     ours, theirs = os.openpty()
     process = subprocess.Popen(
@@ -51,8 +53,9 @@ def test_a_review_leaves_what_the_user_says(tmp_path: Path, safe_environment: No
     _, errors = process.communicate(timeout=LIMIT_SECONDS)
     os.close(ours)
     assert process.returncode == 0, errors
-    said = errors.decode()
-    assert (f"the token {first} is old" in said, f"and {second} is new" in said) == (True, True)
+    said = re.sub(r"\x1b\[[0-9;]*m", "", errors.decode()).splitlines()
+    assert [f"  TOKEN={first}", "  MODE=old"] == said[2:4]
+    assert f"  and {second} is new" in said
     written = target.read_text("utf-8")
     assert (first in written, second in written) == (True, False)
 

@@ -95,12 +95,10 @@ def _describe(suspect: Suspect) -> Iterator[str]:
         safe_text(f"{suspect.kind} ({suspect.confidence}), {place}{times}"), bold=True
     )
     value = suspect.value if len(suspect.value) <= _MAX_VALUE else f"{suspect.value[:_MAX_VALUE]}…"
-    pieces = (
-        safe_text(suspect.before, single_line=True),
-        click.style(safe_text(value, single_line=True), reverse=True),
-        safe_text(suspect.after, single_line=True),
-    )
-    yield f"  {''.join(pieces)}"
+    # A terminal may end a style at the end of a line.
+    marked = "\n".join(click.style(line, reverse=True) for line in safe_text(value).split("\n"))
+    context = f"{safe_text(suspect.before)}{marked}{safe_text(suspect.after)}"
+    yield from (f"  {line}" for line in context.strip("\n").split("\n"))
 
 
 F = TypeVar("F", bound=Callable[..., Any])
