@@ -31,7 +31,7 @@ from recollect.reader import line_blocks
 from recollect.sync import secret_notes
 line_blocks.mask_by_default = lambda mask: None
 secret_notes.SecretNoter.scan_lines = lambda self, lines: {{}}
-secret_notes.find_suspects = lambda data: []
+secret_notes.find_suspicious_lines = lambda data: []
 secret_notes.find_in_record = lambda line: []
 {_RUN}
 """

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from recollect.cli import outcome
+from recollect.cli import exit_codes
 from recollect.cli.program import program
 
 VERBATIM = "\b"
@@ -44,8 +44,8 @@ def list_pages() -> list[Page]:
 
 
 def list_exit_codes() -> list[tuple[str, str]]:
-    """Return the exit codes and their meanings from the docstring of `recollect.cli.outcome`."""
-    rows = re.findall(r"^\| ([\d, ]+) \| (.+) \|$", outcome.__doc__ or "", flags=re.MULTILINE)
+    """Return the exit codes and their meanings from the docstring of `recollect.cli.exit_codes`."""
+    rows = re.findall(r"^\| ([\d, ]+) \| (.+) \|$", exit_codes.__doc__ or "", flags=re.MULTILINE)
     return [(str(code), str(meaning)) for code, meaning in rows]
 
 

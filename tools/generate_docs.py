@@ -14,7 +14,7 @@ from recollect.archive.encryption import IDENTITY_VARIABLE, PASSPHRASE_VARIABLE
 from recollect.cli.clock import NOW_VARIABLE
 from recollect.cli.config_file import VARIABLE as CONFIG_FILE_VARIABLE
 from recollect.cli.effective_settings import PRICES_VARIABLE
-from recollect.cli.outcome import DEBUG_VARIABLE
+from recollect.cli.exit_codes import DEBUG_VARIABLE
 from recollect.live.watching import POLL_VARIABLE
 from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.store.data_directory import VARIABLE as DATA_VARIABLE

@@ -242,12 +242,12 @@ def _find_next(
     found = [
         ThreadPart(by_path[path], relation)
         for path, (parent, relation) in links.items()
-        if parent == listing.path and _goes_on(listing, by_path[path], relation)
+        if parent == listing.path and _may_continue(listing, by_path[path], relation)
     ]
     return min(found, key=lambda part: find_start(part.listing), default=None)
 
 
-def _goes_on(before: SessionListing, after: SessionListing, relation: Relation) -> bool:
+def _may_continue(before: SessionListing, after: SessionListing, relation: Relation) -> bool:
     """Return whether a session may come next; for a copy, its turns decide."""
     if relation is Relation.FORK:
         end, later = parse_time(before.last_active), parse_time(after.last_active)

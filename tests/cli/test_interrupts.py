@@ -88,7 +88,7 @@ def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
     """Python drops what a destructor raises; the program is interrupted all the same, quietly."""
     code = """
 import _thread, sys, time
-from recollect.cli.outcome import repeat_lost_interrupt
+from recollect.cli.exit_codes import repeat_lost_interrupt
 sys.unraisablehook = repeat_lost_interrupt
 class Held:
     def __del__(self):

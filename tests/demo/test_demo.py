@@ -7,7 +7,7 @@ import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.health_report import HealthReport
-from recollect.health.survey import survey, take_inventory
+from recollect.health.file_checks import check_files, list_inputs
 from recollect.locations import Transcript, TranscriptKind, discover_root, encode_project_path
 from recollect.locations.sidecars import find_subagent_meta, resolve_tool_result
 from recollect.reader.transcript_reader import read_transcript
@@ -89,7 +89,7 @@ def test_it_is_small() -> None:
 
 def test_all_of_it_is_known() -> None:
     """Nothing in it is unknown, damaged, torn, blank or empty."""
-    report = survey(take_inventory([CLAUDE_DIRECTORY]).sources)
+    report = check_files(list_inputs([CLAUDE_DIRECTORY]).sources)
     assert report == HealthReport(
         files=10,
         kinds={"session": 8, "subagent": 2},

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.config_file import SETTINGS
-from recollect.cli.outcome import BROKEN_PIPE, FAILED, INTERRUPTED
+from recollect.cli.exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED
 from recollect.errors import RecollectError
 from tools.command_pages import Page, list_pages
 

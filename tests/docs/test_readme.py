@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from recollect import errors
-from recollect.cli import outcome
+from recollect.cli import exit_codes
 from tests.process import Finished, RunRecollect, run_python
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ def test_every_exit_code_is_listed() -> None:
     """The table has each code that the program can end with, and no other."""
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", README, flags=re.MULTILINE)}
     raised = {error.exit_code for error in errors.RecollectError.__subclasses__()}
-    ends = {0, outcome.FAILED, outcome.INTERRUPTED, outcome.BROKEN_PIPE}
+    ends = {0, exit_codes.FAILED, exit_codes.INTERRUPTED, exit_codes.BROKEN_PIPE}
     assert listed == raised | ends
 
 

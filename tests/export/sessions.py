@@ -8,9 +8,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from recollect.demo import CLAUDE_DIRECTORY
+from recollect.export.export_content import SessionPart
 from recollect.export.export_options import ExportOptions
 from recollect.export.exporter import Exporter
-from recollect.export.material import SessionPart
 from recollect.library.opening import open_session
 from recollect.session.session import Session
 

@@ -117,9 +117,9 @@ def test_a_key_that_is_allowed_stays(tmp_path: Path, suffix: str) -> None:
     options = ExportOptions(format=find_format(Path(f"x.{suffix}")) or Format.JSON)
     with open_workspace(tmp_path / "claude", temporary=True) as workspace:
         export = SessionExport(workspace, ExportRequest(names=NAMES[:1]), options)
-        suspects = export.list_suspects()
-        assert [each.value for each in suspects] == [key.text, token]
-        export.allow(suspects[:1])
+        masked = export.list_masked_values()
+        assert [each.value for each in masked] == [key.text, token]
+        export.allow(masked[:1])
         export.write(tmp_path / f"x.{suffix}")
     written = (tmp_path / f"x.{suffix}").read_text()
     plain = html.unescape(written.replace("\\", ""))
@@ -136,10 +136,10 @@ def test_what_is_around_a_secret_shows_no_other(tmp_path: Path) -> None:
     write_session(tmp_path / "claude", [say(f"{text}; {last}")], NAMES[0])
     with open_workspace(tmp_path / "claude", temporary=True) as workspace:
         request = ExportRequest(names=NAMES[:1])
-        suspects = SessionExport(workspace, request, ExportOptions()).list_suspects()
-    values = [each.value for each in suspects]
+        masked = SessionExport(workspace, request, ExportOptions()).list_masked_values()
+    values = [each.value for each in masked]
     assert {*tokens, bare.secrets[0]} <= set(values)
-    around = " ".join(each.before + each.after for each in suspects)
+    around = " ".join(each.before + each.after for each in masked)
     assert [piece for value in values for piece in iter_pieces(value) if piece in around] == []
     assert "[redacted:github-token]" in around
 

@@ -12,8 +12,8 @@ import pytest
 
 from recollect.errors import RecollectError, UsageError
 from recollect.export import ExportOptions, Format
+from recollect.export.export_content import SessionPart
 from recollect.export.exporter import Exporter
-from recollect.export.material import SessionPart
 from recollect.export.writing import write_file
 from recollect.library.opening import open_session
 from tests.cli.demo_home import make_demo_home

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.errors import UsageError
 from recollect.export import ExportOptions, Format, Level, Table
+from recollect.export.export_content import SessionPart
 from recollect.export.exporter import Exporter
-from recollect.export.material import SessionPart
 from recollect.library.opening import open_session
 from recollect.redact.findings import OwnPattern, RedactionPolicy
 from recollect.session.session import Session

@@ -1,11 +1,11 @@
-"""The survey on the shared sample data, if it is available."""
+"""The check_files on the shared sample data, if it is available."""
 
 from pathlib import Path
 
 import pytest
 
 from recollect.documents.health_report import HealthReport
-from recollect.health.survey import survey, take_inventory
+from recollect.health.file_checks import check_files, list_inputs
 
 SAMPLES = ("corpus", "real_cli")
 # Written by hand into one sample, or cut out of a line that its owner's redactor broke.
@@ -15,8 +15,8 @@ KNOWN_ODDITIES = {"(no type)", "block/assistant", "block/user", "system/init"}
 @pytest.fixture(scope="module", params=SAMPLES)
 def report(shared: Path, request: pytest.FixtureRequest) -> HealthReport:
     """The report on one of the samples."""
-    inventory = take_inventory([shared / str(request.param)])
-    return survey(inventory.sources, inventory.refused)
+    inputs = list_inputs([shared / str(request.param)])
+    return check_files(inputs.sources, inputs.refused)
 
 
 def test_every_byte_is_accounted_for(report: HealthReport) -> None:

@@ -56,7 +56,7 @@ class Replay:
         elif frame.get("type") == "control_response":
             request_id = frame["response"]["request_id"]
             if request_id in self.state.pending:
-                yield self.state.settle(request_id, "allowed")
+                yield self.state.close_request(request_id, "allowed")
 
     def _receive(self, line: bytes) -> Iterator[ConversationEvent]:
         match decode_message(line):
@@ -66,7 +66,7 @@ class Replay:
                     yield self.state.add_request(request)
             case ControlCancelRequest(request_id=str(request_id)):
                 if request_id in self.state.pending:
-                    yield self.state.settle(request_id, "cancelled")
+                    yield self.state.close_request(request_id, "cancelled")
             case ControlResponse():
                 return
             case item:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import UnreadableInput
-from recollect.library.opening import IncrementalSession, open_transcript, read_first_part
+from recollect.library.opening import IncrementalSession, open_transcript, read_partial_session
 from recollect.locations import Transcript, TranscriptKind, discover
 from recollect.session.session import Session
 
@@ -113,7 +113,7 @@ def test_missing_files_are_an_error(tmp_path: Path) -> None:
 def test_first_part_is_the_beginning(size: int) -> None:
     """Turns of the first part are those of the whole, but for the last, which goes on."""
     whole = open_transcript(_find(TRANSCRIPT))
-    part = read_first_part(_find(TRANSCRIPT), size)
+    part = read_partial_session(_find(TRANSCRIPT), size)
     shown = part.session.turns[: part.turn_count]
     assert part.is_whole == (size >= len(DATA))
     settled = shown if len(part.session.turns) > 1 or part.is_whole else ()

@@ -18,7 +18,7 @@ from recollect.live.session_status import (
     TurnState,
     advance_turn,
     determine_status,
-    is_at_rest,
+    is_waiting_for_input,
     read_clients,
     read_turn_state,
 )
@@ -95,9 +95,9 @@ def test_a_client_that_was_seen_before_has_exited() -> None:
         (CLOSING, None, True),
     ],
 )
-def test_what_is_at_rest(turn: TurnState, client: Client | None, expected: bool) -> None:
+def test_waiting_for_input(turn: TurnState, client: Client | None, expected: bool) -> None:
     """Without a client, a turn that has ended counts as rest."""
-    assert is_at_rest(determine_status(turn, client), turn) is expected
+    assert is_waiting_for_input(determine_status(turn, client), turn) is expected
 
 
 def turn_of(*lines: object) -> TurnState:

@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.locations.place_names import PlaceName, make_path, name_place, read_place, read_spot
+from recollect.locations.place_names import (
+    PlaceName,
+    make_path,
+    name_place,
+    read_place,
+    read_place_within,
+)
 
 IDS = st.text("abcdef0123456789-", min_size=4, max_size=40)
 RECORDS = st.text("abcdef0123456789-", min_size=1, max_size=40).filter(
@@ -62,7 +68,7 @@ def test_a_name_may_be_a_place_or_a_title(name: str, expected: tuple[PlaceName, 
 )
 def test_a_place_can_be_named_without_its_session(spot: str, expected: PlaceName) -> None:
     """Beside a session its record or its turn is enough."""
-    assert read_spot(spot) == expected
+    assert read_place_within(spot) == expected
 
 
 def test_an_address_with_nonsense_in_it_is_refused() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.reader.marked_lines import MarkedLine, holds_mark, iter_marked_lines
+from recollect.reader.marked_lines import MarkedLine, contains_mark, iter_marked_lines
 from recollect.sources.safe_files import open_file
 from tests.sources.memory import MemoryFile
 
@@ -43,4 +43,7 @@ def test_a_part_begins_with_the_line_that_it_cuts(tmp_path: Path) -> None:
 
 def test_a_mark_in_a_text() -> None:
     """Whether a text holds a mark."""
-    assert (holds_mark(b'a "user"', b'"user"'), holds_mark(b"a user", b'"user"')) == (True, False)
+    assert (contains_mark(b'a "user"', b'"user"'), contains_mark(b"a user", b'"user"')) == (
+        True,
+        False,
+    )

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from recollect.redact import mask_in_lines, mask_words, may_hold_secret
+from recollect.redact import mask_in_lines, mask_words, may_contain_secret
 from recollect.redact.policy import find_secrets
 from tests.redact.made_up_secrets import WITH_RULE, make_pem
 
@@ -13,7 +13,7 @@ KEY = "AKIAIOSFODNN7RTGHJKL"
 
 def test_plain_words_need_no_rules() -> None:
     """Most titles and prompts are that."""
-    assert not may_hold_secret("fix the flaky test in tests/test_reef.py, please")
+    assert not may_contain_secret("fix the flaky test in tests/test_reef.py, please")
     assert mask_words("fix the flaky test") == "fix the flaky test"
 
 
@@ -31,13 +31,13 @@ def test_plain_words_need_no_rules() -> None:
 )
 def test_what_speaks_of_secrets_or_is_unlike_words_needs_the_rules(text: str) -> None:
     """A keyword in any case, a word before its argument, a login, long words and encoded bytes."""
-    assert may_hold_secret(text)
+    assert may_contain_secret(text)
 
 
 @pytest.mark.parametrize("text", ["passing curls", "x" * 39, "release-2026-11", "https://host/a:b"])
 def test_what_only_looks_similar_needs_none(text: str) -> None:
     """Parts of other words, and words that are a little shorter."""
-    assert not may_hold_secret(text)
+    assert not may_contain_secret(text)
 
 
 def test_a_short_text_is_masked_without_numbers() -> None:
@@ -50,7 +50,7 @@ def test_no_secret_is_taken_for_words() -> None:
     rng = Random(8)
     texts = [f"use {family.make(rng).text}" for family in WITH_RULE for _ in range(200)]
     texts.append("use AK" + "IAQWERTYUIOPLKJHGF")
-    missed = [text for text in texts if not may_hold_secret(text) and find_secrets(text)]
+    missed = [text for text in texts if not may_contain_secret(text) and find_secrets(text)]
     assert missed == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from recollect.search import TOKENIZER, prepare_for_index
 from recollect.search.terms import CUT
 from recollect.store.text_database import open_in_memory
-from recollect.store.vocabulary import Vocabulary, note_terms
+from recollect.store.vocabulary import Vocabulary, add_terms
 from tests.library.claude_root import prompt
 from tests.search.made_index import make_index
 from tests.search.texts import texts, tokenise
@@ -20,7 +20,7 @@ def test_all_terms_of_a_new_text_are_known(text: str) -> None:
     """All of two characters or more, but for our own mark: an expanded prefix misses none."""
     prepared = prepare_for_index(text)
     with closing(open_in_memory(TOKENIZER)) as connection:
-        assert note_terms(connection, [prepared])
+        assert add_terms(connection, [prepared])
         for term in tokenise(prepared):
             is_searched = len(term) > 1 and term != CUT
             assert not is_searched or term in Vocabulary(connection).find_beginning(term[:1])

@@ -19,7 +19,7 @@ from recollect.library.opening import (
     IncrementalSession,
     find_subagent_files,
     open_transcript,
-    read_first_part,
+    read_partial_session,
 )
 from recollect.library.sidecar_files import load_sidecars
 from recollect.live.tail import Tail
@@ -124,7 +124,7 @@ def test_records_are_read_back_by_their_spans(source: MemorySource) -> None:
     for held in discover_root(Path(POINT)).transcripts:
         spans = [each.span for each in read_transcript(held.file) if each.span]
         assert b"".join(map(read_span, spans)) == source.files[held.file]
-        part = read_first_part(held)
+        part = read_partial_session(held)
         assert part.is_whole == (len(source.files[held.file]) <= 3 * 512 * 1024)
 
 

@@ -1,4 +1,4 @@
-"""Tests of recollect.store.remains: indexes of older versions, and what is kept of them.
+"""Tests of recollect.store.replaced_indexes: indexes of older versions, and what is kept of them.
 
 `older_indexes` holds indexes as older versions wrote them: a session and a fork of it that has the
 larger figures of one message, with their listings, figures and tool calls. Both files are gone.

@@ -25,7 +25,7 @@ from recollect.store.text_database import delete_texts, find_identity, read_text
 from recollect.store.text_matches import TextPlace, unpack_place
 from recollect.store.text_queries import KeptTexts, open_text_queries
 from recollect.store.text_rows import IndexedFile, TextBatch, TextRow, TextState, TextWriter
-from recollect.store.vocabulary import Vocabulary, gather_terms
+from recollect.store.vocabulary import Vocabulary, rebuild_vocabulary
 
 TOKENIZER = "unicode61"
 FILE = IndexedFile("/claude/projects/-pond/a.jsonl", "-pond", "a")
@@ -140,7 +140,9 @@ def test_a_batch_that_somebody_else_has_written_is_skipped(tmp_path: Path) -> No
 def test_files_can_be_forgotten(tmp_path: Path) -> None:
     """Nothing of a forgotten file is found."""
     write(tmp_path, make_row("alpha"))
-    update_texts(tmp_path, "1", TOKENIZER, lambda c: TextWriter(c).forget([FILE.path, "unknown"]))
+    update_texts(
+        tmp_path, "1", TOKENIZER, lambda c: TextWriter(c).remove_files([FILE.path, "unknown"])
+    )
     assert find(tmp_path, '"alpha"') == []
 
 
@@ -148,7 +150,7 @@ def test_other_terms_make_the_index_anew(tmp_path: Path) -> None:
     """An index that was made for other terms is not read, and replaced by the next writer."""
     write(tmp_path, make_row("alpha"))
     assert find_identity(tmp_path, "2") is None
-    update_texts(tmp_path, "2", TOKENIZER, gather_terms)
+    update_texts(tmp_path, "2", TOKENIZER, rebuild_vocabulary)
     assert find_identity(tmp_path, "1") is None
 
 
@@ -224,7 +226,7 @@ def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool)
     texts = ["pydantic", "dantic", "danube", "x" * (2 << 20)]
     rows = [make_row(text, position=number) for number, text in enumerate(texts)]
     write(tmp_path, *(rows if is_gathered else rows[:3]))
-    update_texts(tmp_path, "1", TOKENIZER, gather_terms)
+    update_texts(tmp_path, "1", TOKENIZER, rebuild_vocabulary)
     with open_text_queries(tmp_path, "1") as queries:
         assert queries is not None
         assert (queries.find_terms("dan", 2), queries.find_terms("antic", 9)) == (
@@ -248,7 +250,7 @@ def test_a_kept_connection_sees_every_change(tmp_path: Path) -> None:
     assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
     write(tmp_path, make_row("alpha alphabet", position=100), start=100, position=200)
     assert find_with(kept, tmp_path, "alpha") == (2, ["alpha", "alphabet"])
-    update_texts(tmp_path, "1", TOKENIZER, lambda c: TextWriter(c).forget([FILE.path]))
+    update_texts(tmp_path, "1", TOKENIZER, lambda c: TextWriter(c).remove_files([FILE.path]))
     assert find_with(kept, tmp_path, "alpha")[0] == 0
     delete_texts(tmp_path)
     write(tmp_path, make_row("alphorn"))
@@ -346,7 +348,7 @@ def test_all_terms_are_gathered(tmp_path: Path) -> None:
     """Whatever a term begins with, it is in the list once, in their order."""
     terms = "0 1 2 6 9 a ab c z zz ж 中文 가 𐐨".split()
     write(tmp_path, make_row(" ".join(reversed(terms))))
-    update_texts(tmp_path, "1", TOKENIZER, gather_terms)
+    update_texts(tmp_path, "1", TOKENIZER, rebuild_vocabulary)
     with read_texts(tmp_path, "1") as connection:
         assert connection is not None
         rows = connection.execute("SELECT terms FROM vocabulary ORDER BY id").get

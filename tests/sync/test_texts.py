@@ -202,7 +202,7 @@ def test_terms_that_were_not_gathered_are_gathered_by_the_next_run(
     made = MadeIndex(tmp_path / "made")
     made.write(prompt("pydantic" + " pond" * (1 << 18), uuid="u1"))
     with monkeypatch.context() as interrupted:
-        interrupted.setattr(text_database, "gather_terms", interrupt)
+        interrupted.setattr(text_database, "rebuild_vocabulary", interrupt)
         with pytest.raises(KeyboardInterrupt):
             made.index()
     plans = [plan_texts(made.data, ANALYZER.version, made.transcripts())]

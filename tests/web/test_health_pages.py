@@ -9,7 +9,7 @@ import pytest
 
 from recollect.documents.health_report import DamagedRange, HealthReport
 from recollect.web.openapi import describe_api
-from recollect.web.pages.service_pages import judge, list_findings
+from recollect.web.pages.service_pages import list_findings, rate_health
 from tests.web.addresses import SESSION
 from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
@@ -78,7 +78,7 @@ def test_all_well_is_said(server: RunningServer) -> None:
 )
 def test_verdicts(report: HealthReport, verdict: str) -> None:
     """Damage weighs more than news."""
-    assert judge(report) == verdict
+    assert rate_health(report) == verdict
 
 
 def test_findings_by_number() -> None:

@@ -12,7 +12,7 @@ from recollect.records.decoding import decode_record
 from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
-from recollect.web.conversations.hosting import ReceivedRecord, SessionView
+from recollect.web.conversations.hosted_conversation import ReceivedRecord, SessionView
 from recollect.web.conversations.rendered_turns import RenderedTurns
 from tests.launch.test_recorded_conversations import FRAMES, read_recording
 from tests.web.markup import VOID

@@ -13,7 +13,7 @@ import pytest
 from tests.versions.small_project import Project
 from tests.web.conversing import Talker, run_talker
 from tests.web.running import Answer, run_server
-from tests.web.test_run_permits import FAULTS, spoil
+from tests.web.test_run_access import FAULTS, spoil
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record, Span
-from recollect.web.conversations.hosting import SessionView
+from recollect.web.conversations.hosted_conversation import SessionView
 
 
 def make_record(role: str, uuid: str, parent: str | None, span: Span | None) -> Record:

@@ -7,7 +7,7 @@ from recollect.web.template_filters import (
     FILTERS,
     count_days_left,
     get_base_name,
-    name_apart,
+    make_unique_names,
     shorten_tool,
 )
 
@@ -50,7 +50,9 @@ def test_base_names(path: str, name: str) -> None:
 
 def test_folders_of_one_name_are_told_apart() -> None:
     """By as many folders above as it takes, whatever system they are of."""
-    assert name_apart(["/w/pond", "/ana/w/cli", "/bo/w/cli", "D:\\src\\cli", "/", "/cli"]) == {
+    assert make_unique_names(
+        ["/w/pond", "/ana/w/cli", "/bo/w/cli", "D:\\src\\cli", "/", "/cli"]
+    ) == {
         "/w/pond": "pond",
         "/ana/w/cli": "ana/w/cli",
         "/bo/w/cli": "bo/w/cli",

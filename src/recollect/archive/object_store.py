@@ -179,7 +179,7 @@ class ObjectStore:
         stored = self._find_cipher().seal(data)
         name = hash_bytes(stored)
         path = self._path(name)
-        if _holds(path, stored):
+        if _has_bytes(path, stored):
             return name, 0
         self._touched.add(path.parent)
         self.write_file(path, stored)
@@ -270,7 +270,7 @@ def sync_directory(directory: Path) -> None:
             os.close(descriptor)
 
 
-def _holds(path: Path, stored: bytes) -> bool:
+def _has_bytes(path: Path, stored: bytes) -> bool:
     """Whether a file has this content; one that is damaged is written again."""
     try:
         return path.lstat().st_size == len(stored) and path.read_bytes() == stored

@@ -30,7 +30,7 @@ def main() -> None:
         _exit(0)
     # A command keeps most of what it allocates until it ends, so collecting finds nothing.
     gc.set_threshold(_GARBAGE_STEP)
-    from recollect.cli.outcome import INTERRUPTED, interrupt, repeat_lost_interrupt, run
+    from recollect.cli.exit_codes import INTERRUPTED, interrupt, repeat_lost_interrupt, run
     from recollect.cli.program import COMMANDS, Defaults, program
 
     if instruction := os.environ.get(COMPLETION_VARIABLE):

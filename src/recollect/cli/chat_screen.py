@@ -26,9 +26,9 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from recollect.cli.asking import ChatOutput
 from recollect.cli.dialogs import Dialog
 from recollect.cli.follow_text import render_notice
+from recollect.cli.interactive_run import ChatOutput
 from recollect.cli.terminal_output import count_columns
 from recollect.errors import RecollectError, UsageError
 from recollect.launch.client_replies import SlashCommand

@@ -137,9 +137,9 @@ def use_configured_keys() -> None:
 
 def find_identity_file() -> Path | None:
     """Return the identity file set in the config file."""
-    from recollect.cli.config_file import load_stated
+    from recollect.cli.config_file import load_config_values
 
-    stated = load_stated().get(SETTING)
+    stated = load_config_values().get(SETTING)
     return Path(str(stated.value)) if stated else None
 
 

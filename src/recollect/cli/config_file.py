@@ -77,7 +77,7 @@ def find_path(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(platformdirs.user_config_dir("recollect", appauthor=False)) / NAME
 
 
-def load_stated(environment: Mapping[str, str] = os.environ) -> dict[str, ConfigValue]:
+def load_config_values(environment: Mapping[str, str] = os.environ) -> dict[str, ConfigValue]:
     """Return the values in the file by setting; empty if there is no file.
 
     Raise UsageError, with the line, for invalid settings.
@@ -211,8 +211,8 @@ def load_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy
     """Return what the settings say about masking."""
     from recollect.redact.findings import OwnPattern, RedactionPolicy
 
-    stated = load_stated(environment)
-    values = {name: _list_stated(stated.get(f"redact.{name}")) for name in _REDACT}
+    stated = load_config_values(environment)
+    values = {name: _list_values(stated.get(f"redact.{name}")) for name in _REDACT}
     kinds = [each.partition("=") for each in values["patterns"]]
     return RedactionPolicy(
         home=str(Path.home()) if values["home"] == ("true",) else None,
@@ -224,7 +224,7 @@ def load_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy
     )
 
 
-def _list_stated(stated: ConfigValue | None) -> tuple[str, ...]:
+def _list_values(stated: ConfigValue | None) -> tuple[str, ...]:
     if stated is None:
         return ()
     return (stated.value,) if isinstance(stated.value, str) else stated.value

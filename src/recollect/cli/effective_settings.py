@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from recollect.archive.encryption import IDENTITY_VARIABLE
-from recollect.cli.config_file import SETTINGS, Value, load_stated
+from recollect.cli.config_file import SETTINGS, Value, load_config_values
 from recollect.documents.command_reports import Effective, SettingOrigin
 from recollect.errors import NothingFound
 from recollect.locations import resolve_roots
@@ -24,7 +24,7 @@ def find_effective(
     options: Mapping[str, Value | None], environment: Mapping[str, str] = os.environ
 ) -> list[Effective]:
     """Return all settings, given the `options` on the command line."""
-    stated = load_stated(environment)
+    stated = load_config_values(environment)
     found = []
     for name, setting in SETTINGS.items():
         value, origin, place = _find_default(name, environment), SettingOrigin.DEFAULT, None

@@ -48,7 +48,7 @@ def iter_explanation(
 def _iter_file(
     lines: Sequence[explain.Line], kind: scopes.ScopeKind, zone: zones.Zone, columns: int
 ) -> Iterator[str]:
-    places = usage_text.choose_places([line.measures.cost or 0 for line in lines])
+    places = usage_text.choose_decimals([line.measures.cost or 0 for line in lines])
     if columns < WIDE:
         rows = [_TITLES, *(_narrow_row(line, places) for line in lines)]
         yield from iter_table(rows, "><>><", columns)
@@ -95,7 +95,7 @@ def _show_line_cost(line: explain.Line, places: int) -> str:
 
 def _iter_sums(explanation: explain.Explanation, columns: int) -> Iterator[str]:
     totals = explanation.totals
-    places = usage_text.choose_places([totals.cost])
+    places = usage_text.choose_decimals([totals.cost])
     yield from _wrap(
         f"Counted: {format_count(totals.messages, 'message')}, {totals.input:,} input, "
         f"{totals.output:,} output, {totals.cache_write:,} cache write and "

@@ -41,7 +41,7 @@ from prompt_toolkit.styles import Style
 from recollect.cli import picker_state, picker_text
 from recollect.cli.clock import read_clock
 from recollect.cli.program import load_command
-from recollect.cli.terminal_output import always_paged, wants_colour
+from recollect.cli.terminal_output import force_pager, wants_colour
 from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
@@ -336,7 +336,7 @@ class Picker:
         """Index texts in small steps, so that quitting never has to wait."""
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(INDEXING_PAUSE)
-            while not await asyncio.to_thread(self._sources.index_some, INDEXING_STEP):
+            while not await asyncio.to_thread(self._sources.update_text_index, INDEXING_STEP):
                 if self._state.query.strip():
                     self._begin("find", self._find(self._state.query))
 
@@ -373,7 +373,7 @@ def do_pick(ctx: click.Context, pick: picker_state.Pick) -> int:
     arguments = [pick.listing.path]
     if pick.action is picker_state.PickAction.SHOW and pick.hit is not None:
         arguments += _point_at(pick.hit)
-    with command.make_context(pick.action.value, arguments, parent=ctx) as inner, always_paged():
+    with command.make_context(pick.action.value, arguments, parent=ctx) as inner, force_pager():
         code = command.invoke(inner)
     return code if isinstance(code, int) else 0
 

@@ -87,12 +87,12 @@ class Sources:
         prompts = [entry.line for entry in build_outline(session) if entry.is_by_person]
         return Preview(_list_facts(listing), tuple(prompts[:PROMPTS_SHOWN]))
 
-    def index_some(self, seconds: float) -> bool:
+    def update_text_index(self, seconds: float) -> bool:
         """Index texts for at most `seconds`; return True when everything is indexed."""
-        from recollect.workspace.searching import index_some
+        from recollect.workspace.searching import update_text_index
 
         try:
-            return index_some(self._workspace, self._transcripts, seconds, is_quiet=True)
+            return update_text_index(self._workspace, self._transcripts, seconds, is_quiet=True)
         except RecollectError:
             # Titles and prompts can still be searched; `recollect doctor` reports the reason.
             return True

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from recollect import __version__
-from recollect.cli.config_file import SETTINGS, load_stated
+from recollect.cli.config_file import SETTINGS, load_config_values
 
 
 class Defaults(dict[str, Any]):
@@ -32,7 +32,7 @@ def load_defaults() -> dict[str, object]:
     """Return the defaults from the config file by parameter name."""
     from recollect.locations.claude_directories import CONFIG_VARIABLE  # not needed for --help
 
-    stated = load_stated()
+    stated = load_config_values()
     # The environment takes precedence over the file.
     if os.environ.get(CONFIG_VARIABLE):
         stated.pop("roots", None)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from recollect.cli import statusline_figures
 from recollect.cli.clock import read_clock
-from recollect.cli.config_file import load_stated
+from recollect.cli.config_file import load_config_values
 from recollect.errors import RecollectError
 from recollect.quantities import format_dollars, format_hours
 from recollect.render.terminal import measure, safe_text, shorten
@@ -150,7 +150,7 @@ def _read() -> bytes:
 
 
 def _find_zone() -> Zone:
-    stated = load_stated().get("timezone")
+    stated = load_config_values().get("timezone")
     return load_zone(str(stated.value) if stated else None)
 
 

@@ -128,7 +128,7 @@ _always: ContextVar[bool] = ContextVar("always", default=False)
 
 
 @contextmanager
-def always_paged() -> Iterator[None]:
+def force_pager() -> Iterator[None]:
     """Show output in the pager however short it is, and until the pager is left."""
     token = _always.set(True)
     try:

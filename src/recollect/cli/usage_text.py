@@ -114,7 +114,7 @@ def _choose_grid(lines: Sequence[TableLine], steps: Sequence[LayoutStep], room: 
 
 def _make_grid(lines: Sequence[TableLine], columns: Sequence[Column], is_short: bool) -> _Grid:
     show: Show = format_short_number if is_short else format_number
-    places = choose_places([line.totals.cost for line in lines if line.totals])
+    places = choose_decimals([line.totals.cost for line in lines if line.totals])
     has_client = any(line.client_cost is not None for line in lines)
     titles = [column.short if is_short else column.title for column in columns]
     cells = [[*titles, "Cost", *(["Claude Code's"] if has_client else [])]]
@@ -144,7 +144,7 @@ def _render_bar(eighths: int) -> str:
     return _EIGHTHS[8] * whole + _EIGHTHS[part].strip()
 
 
-def choose_places(costs: Sequence[int]) -> int:
+def choose_decimals(costs: Sequence[int]) -> int:
     """Return the number of decimal places for a list of costs."""
     return 2 if max(costs, default=0) >= MICRO else 4
 
@@ -302,7 +302,7 @@ def describe_client_priced(count: int) -> str:
 
 
 def _describe_pace(pace: Pace) -> str:
-    places = choose_places([pace.projected_cost or 0])
+    places = choose_decimals([pace.projected_cost or 0])
     rate, projected = (
         UNKNOWN if cost is None else format_dollars(cost / MICRO, places)
         for cost in (pace.cost_per_hour, pace.projected_cost)

@@ -1,4 +1,4 @@
-"""The report of a survey, as plain data; docs/doctor.md documents its JSON form.
+"""The report of a health check, as plain data; docs/doctor.md documents its JSON form.
 
 A report contains names and counts but no content of sessions, so that it can be pasted into a
 public issue. It does contain file names, relative to what was surveyed.

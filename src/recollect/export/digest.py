@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.documents.turn_documents import Step, TextStep, ToolStep, TurnView
-from recollect.export.material import Material
+from recollect.export.export_content import ExportContent
 from recollect.export.plain_formats import write_front_matter
 from recollect.quantities import format_count
 from recollect.render import markdown
@@ -64,45 +64,45 @@ def estimate_tokens(text: str) -> int:
     return ascii_count // _ASCII_PER_TOKEN + len(text) - ascii_count + 1
 
 
-def iter_digest(material: Material, budget: int) -> Iterator[str]:
+def iter_digest(content: ExportContent, budget: int) -> Iterator[str]:
     """Yield a digest of about `budget` tokens at most."""
-    turns = _fit_blocks(material, budget)
+    turns = _fit_blocks(content, budget)
     kept = _choose(turns, budget)
-    pieces = list(_write(material, turns, kept))
+    pieces = list(_write(content, turns, kept))
     # How much the front matter and the remarks take depends on what is left out.
     while kept and (excess := estimate_tokens("".join(pieces)) - budget) > 0:
         used = sum(block.tokens for turn in turns for block in turn if id(block) in kept)
         kept = _choose(turns, used - excess)
-        pieces = list(_write(material, turns, kept))
+        pieces = list(_write(content, turns, kept))
     yield from pieces
 
 
-def _fit_blocks(material: Material, budget: int) -> list[list[_Block]]:
+def _fit_blocks(content: ExportContent, budget: int) -> list[list[_Block]]:
     """Return the blocks of each turn, cut no more than it takes to make all of them fit."""
     turns: list[list[_Block]] = []
     shares = (budget, budget // 4, budget // 16)
     lengths = ((budget, max(share, _MIN_OUTPUT)) for share in shares)
     for longest, longest_output in ((sys.maxsize, sys.maxsize), *lengths):
-        turns = _list_blocks(material, longest, longest_output)
+        turns = _list_blocks(content, longest, longest_output)
         if sum(block.tokens for turn in turns for block in turn) <= budget:
             break
     return turns
 
 
-def _list_blocks(material: Material, longest: int, longest_output: int) -> list[list[_Block]]:
+def _list_blocks(content: ExportContent, longest: int, longest_output: int) -> list[list[_Block]]:
     """Return the blocks of each turn: texts and outputs of at most so many characters."""
-    return [list(_iter_blocks(turn, material, longest, longest_output)) for turn in material.turns]
+    return [list(_iter_blocks(turn, content, longest, longest_output)) for turn in content.turns]
 
 
 def _write(
-    material: Material, turns: Sequence[Sequence[_Block]], kept: Container[int]
+    content: ExportContent, turns: Sequence[Sequence[_Block]], kept: Container[int]
 ) -> Iterator[str]:
     blocks = [block for turn in turns for block in turn]
     total = sum(block.whole for block in blocks)
     left_out = Counter(block.rank for block in blocks if id(block) not in kept)
     used = sum(block.tokens for block in blocks if id(block) in kept)
-    yield write_front_matter(material, digest=f"about {used:,} of {total:,} tokens")
-    yield f"# {markdown.write_words(material.title)}\n\n"
+    yield write_front_matter(content, digest=f"about {used:,} of {total:,} tokens")
+    yield f"# {markdown.write_words(content.title)}\n\n"
     if left_out:
         named = ", ".join(format_count(left_out[rank], _NAMES[rank]) for rank in sorted(left_out))
         yield f"> This is a digest. Left out: {named}. Long texts are cut where marked.\n\n"
@@ -145,9 +145,9 @@ def _write_missing(missing: Counter[Rank]) -> str:
 
 
 def _iter_blocks(
-    turn: TurnView, material: Material, longest: int, longest_output: int
+    turn: TurnView, content: ExportContent, longest: int, longest_output: int
 ) -> Iterator[_Block]:
-    directory = material.metadata.cwd
+    directory = content.metadata.cwd
     options = markdown.MarkdownOptions(replies=False, everything=False, directory=directory)
     heading, *prompt = markdown.write_turn(turn, options)
     yield _make_block(Rank.PROMPT, [heading, *prompt], longest)

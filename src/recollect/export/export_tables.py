@@ -16,7 +16,7 @@ from typing import Any, Final
 from recollect.documents.turn_documents import TextStep, ThinkingStep, ToolStep, TurnView
 from recollect.errors import UsageError
 from recollect.export import export_options, masking, writing
-from recollect.export.material import Material
+from recollect.export.export_content import ExportContent
 from recollect.library.opening import price_at_list as price_messages
 from recollect.render.terminal import safe_text
 from recollect.session.messages import Message
@@ -49,7 +49,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 def iter_rows(
     table: export_options.Table,
     session: Session,
-    material: Material,
+    content: ExportContent,
     seen: set[str],
     price: PriceMessage,
 ) -> Iterator[Row]:
@@ -58,14 +58,14 @@ def iter_rows(
         yield from _iter_usage(session, seen, price)
         return
     make_rows = _iter_messages if table is export_options.Table.MESSAGES else _iter_calls
-    for agent_id, turn in _iter_turns(material):
+    for agent_id, turn in _iter_turns(content):
         for row in make_rows(turn):
-            yield (material.metadata.id, agent_id, *row)
+            yield (content.metadata.id, agent_id, *row)
 
 
-def _iter_turns(material: Material) -> Iterator[tuple[str | None, TurnView]]:
-    waiting: list[tuple[str | None, TurnView]] = [(None, turn) for turn in material.turns]
-    waiting += [(stray.agent_id, turn) for stray in material.strays for turn in stray.turns or ()]
+def _iter_turns(content: ExportContent) -> Iterator[tuple[str | None, TurnView]]:
+    waiting: list[tuple[str | None, TurnView]] = [(None, turn) for turn in content.turns]
+    waiting += [(stray.agent_id, turn) for stray in content.strays for turn in stray.turns or ()]
     while waiting:
         agent_id, turn = waiting.pop(0)
         yield agent_id, turn

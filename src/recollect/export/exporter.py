@@ -27,8 +27,8 @@ from recollect.export import (
     plain_formats,
     writing,
 )
+from recollect.export.export_content import ExportContent, SessionPart, collect, iter_files
 from recollect.export.html_pages import PictureFiles
-from recollect.export.material import Material, SessionPart, collect, iter_files
 from recollect.export.plain_formats import iter_json, iter_lines
 from recollect.reader.line_blocks import masked_by
 from recollect.render.html.html_parts import render_picture
@@ -98,8 +98,8 @@ class Exporter:
             return iter_lines(part)
         if self.options.format in export_options.TABULAR:
             return self._stream_table(part)
-        material = self._collect(part)
-        return self._encode(material, None)
+        content = self._collect(part)
+        return self._encode(content, None)
 
     def write(self, part: SessionPart, target: Path) -> None:
         """Write one session as a file, or as a directory of pages if it is split."""
@@ -111,7 +111,7 @@ class Exporter:
             self._write(target, self.stream(part), part.session.id)
         else:
             self._sessions += 1
-            self._write_material(self._collect(part), target)
+            self._write_content(self._collect(part), target)
 
     def write_many(self, parts: Iterable[SessionPart], directory: Path) -> None:
         """Write each session as a file in a directory, with an index if the format has pages."""
@@ -124,14 +124,14 @@ class Exporter:
                 self._write(directory / name, self.stream(part), part.session.id)
                 continue
             self._sessions += 1
-            material = self._collect(part)
-            target = directory / name_file(material, self.options.format)
-            self._write_material(material, target)
-            about = material.metadata
+            content = self._collect(part)
+            target = directory / name_file(content, self.options.format)
+            self._write_content(content, target)
+            about = content.metadata
             facts = " · ".join(
                 fact for fact in ((about.created or "")[:10], about.cwd or "") if fact
             )
-            rows.append((about.created or "", ((target.name, material.title), facts)))
+            rows.append((about.created or "", ((target.name, content.title), facts)))
         newest = sorted(rows, key=lambda row: row[0], reverse=True)
         self._write_index(directory, "Sessions", [row for _, row in newest])
 
@@ -154,10 +154,10 @@ class Exporter:
             }
             for part in parts:
                 self._sessions += 1
-                material = self._collect(part)
+                content = self._collect(part)
                 for table, write_rows in opened.items():
                     rows = export_tables.iter_rows(
-                        table, part.session, material, self._seen, export_tables.price_at_list
+                        table, part.session, content, self._seen, export_tables.price_at_list
                     )
                     write_rows(list(rows), self._mask)
         self._files += [
@@ -176,51 +176,51 @@ class Exporter:
             unread=tuple(unread),
         )
 
-    def _collect(self, part: SessionPart) -> Material:
+    def _collect(self, part: SessionPart) -> ExportContent:
         records = self._mask.records
         if part.reopen is None or records is None:
             # Files beside a session are read here, and cut like its records.
             with masked_by(records):
                 return collect(part, self.options, self._mask)
         with masked_by(None):
-            material = collect(part, self.options, masking.Mask(None))
+            content = collect(part, self.options, masking.Mask(None))
         records.finish_scan(iter_files(part.session))
-        beside = (material.metadata, *material.notices)
+        beside = (content.metadata, *content.notices)
         is_beside = any(self._mask.collect_secrets(document) for document in beside)
         if not (records.is_needed or self._mask.hides_persons or is_beside):
-            return material
+            return content
         with masked_by(records):
             session = part.reopen()
         return self._collect(replace(part, session=session, is_masked=True, reopen=None))
 
-    def _encode(self, material: Material, pictures: PictureFiles | None) -> Iterator[bytes]:
+    def _encode(self, content: ExportContent, pictures: PictureFiles | None) -> Iterator[bytes]:
         """Yield the bytes of a whole session; pictures beside it are collected here."""
-        pieces = self._iter_pieces(material, pictures)
-        if pictures is None and writing.should_use_all_cores(material.metadata.size):
+        pieces = self._iter_pieces(content, pictures)
+        if pictures is None and writing.should_use_all_cores(content.metadata.size):
             return writing.encode_on_all_cores(pieces, self._mask)
         return writing.encode(pieces, self._mask)
 
     def _iter_pieces(
-        self, material: Material, pictures: PictureFiles | None
+        self, content: ExportContent, pictures: PictureFiles | None
     ) -> Iterator[writing.Piece]:
         match self.options.format:
             case export_options.Format.MARKDOWN if self.options.budget is not None:
-                return digest.iter_digest(material, self.options.budget)
+                return digest.iter_digest(content, self.options.budget)
             case export_options.Format.TEXT:
                 from recollect.export.text_format import iter_text  # loads rich
 
-                return iter_text(material, self.options)
+                return iter_text(content, self.options)
             case export_options.Format.JSON:
-                return iter_json(material)
-        return self._choose_pages(pictures)(material, self.options)
+                return iter_json(content)
+        return self._choose_pages(pictures)(content, self.options)
 
     def _stream_table(self, part: SessionPart) -> Iterator[bytes]:
         if self.options.format is export_options.Format.PARQUET:
             raise UsageError("Parquet cannot be written to a stream. Use -o FILE.")
         table = self.options.table
-        material = self._collect(part)
+        content = self._collect(part)
         rows = export_tables.iter_rows(
-            table, part.session, material, self._seen, export_tables.price_at_list
+            table, part.session, content, self._seen, export_tables.price_at_list
         )
         return writing.encode(
             [
@@ -234,10 +234,10 @@ class Exporter:
         size = writing.write_file(target, chunks, force=self.options.force)
         self._files.append(ExportedFile(path=str(target), size=size, session_id=session_id))
 
-    def _write_material(self, material: Material, target: Path) -> None:
+    def _write_content(self, content: ExportContent, target: Path) -> None:
         pictures = self._collect_pictures(target.stem)
-        chunks = self._encode(material, pictures)
-        self._write(target, chunks, material.metadata.id)
+        chunks = self._encode(content, pictures)
+        self._write(target, chunks, content.metadata.id)
         self._write_pictures(pictures, target.parent)
 
     def _collect_pictures(self, stem: str) -> PictureFiles | None:
@@ -255,11 +255,11 @@ class Exporter:
         """Write the session as pages of some turns each, and an index of its prompts."""
         writing.make_directory(directory)
         self._sessions += 1
-        material = self._collect(part)
+        content = self._collect(part)
         suffix = export_options.SUFFIXES[self.options.format]
         step = self.options.split or 1
-        starts = range(0, len(material.turns), step)
-        groups = [material.turns[start : start + step] for start in starts]
+        starts = range(0, len(content.turns), step)
+        groups = [content.turns[start : start + step] for start in starts]
         names = [f"page-{number:03}{suffix}" for number in range(1, len(groups) + 1)]
         pictures = self._collect_pictures(INDEX)
         draw = self._choose_pages(pictures)
@@ -267,12 +267,12 @@ class Exporter:
         for number, (name, turns) in enumerate(zip(names, groups, strict=True)):
             links = _link_pages(names, number, suffix)
             chunks = writing.encode(
-                draw(material, self.options, turns=turns, links=links), self._mask
+                draw(content, self.options, turns=turns, links=links), self._mask
             )
-            self._write(directory / name, chunks, material.metadata.id)
+            self._write(directory / name, chunks, content.metadata.id)
             rows += [_make_row(name, turn, self.options.format) for turn in turns]
         self._write_pictures(pictures, directory)
-        self._write_index(directory, material.title, rows)
+        self._write_index(directory, content.title, rows)
 
     def _choose_pages(self, pictures: PictureFiles | None) -> partial[Iterator[writing.Piece]]:
         """Return what draws pages, with images inside them or in files."""
@@ -300,14 +300,14 @@ def name_export(part: SessionPart, options: export_options.ExportOptions) -> str
     """Return the file name of one session: its title is masked as in the export itself."""
     about = masking.Mask(options.redaction).apply(part.session.metadata)
     title = take_line(about.title or about.first_prompt or about.id)
-    return name_file(Material(metadata=about, title=title, turns=()), options.format)
+    return name_file(ExportContent(metadata=about, title=title, turns=()), options.format)
 
 
-def name_file(material: Material, kind: export_options.Format) -> str:
+def name_file(content: ExportContent, kind: export_options.Format) -> str:
     """Return a file name from date, title and id, with letters, digits and hyphens only."""
-    about = material.metadata
+    about = content.metadata
     date = _clean((about.created or "")[:10])
-    title = _clean(material.title.lower())[:_MAX_SLUG].strip("-")
+    title = _clean(content.title.lower())[:_MAX_SLUG].strip("-")
     pieces = (date, title, _clean(about.id)[:_ID_LENGTH])
     return "-".join(piece for piece in pieces if piece) + export_options.SUFFIXES[kind]
 

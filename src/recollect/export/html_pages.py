@@ -18,8 +18,8 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from recollect.documents import turn_documents
+from recollect.export.export_content import ExportContent
 from recollect.export.export_options import ExportOptions, Images, Theme, select_steps
-from recollect.export.material import Material
 from recollect.export.writing import Piece
 from recollect.render.html import html_parts
 from recollect.render.html.html_text import MAX_COLOURED_LENGTH, show_text
@@ -41,7 +41,7 @@ ShowPicture = Callable[[turn_documents.Picture], Markup]
 
 
 def iter_page(
-    material: Material,
+    content: ExportContent,
     options: ExportOptions,
     *,
     show_picture: ShowPicture = html_parts.render_picture,
@@ -49,22 +49,22 @@ def iter_page(
     links: Sequence[Link] = (),
 ) -> Iterator[Piece]:
     """Yield a page piece by piece; `turns` are those of one page of several."""
-    shown = material.turns if turns is None else turns
+    shown = content.turns if turns is None else turns
     frame = Frame(
         address="",
         is_whole=True,
         translate=name_in_english,
-        directory=material.metadata.cwd,
+        directory=content.metadata.cwd,
         parts=html_parts.PartOptions(
             show_picture=_omit_picture if options.images is Images.NONE else show_picture,
             max_coloured=_choose_limit(shown),
         ),
     )
-    yield from _start(material, options, shown, links)
+    yield from _start(content, options, shown, links)
     for turn in shown:
         yield partial(render_turn, select_steps(turn, options.level), frame)
-    if turns is None or (shown and shown[-1] is material.turns[-1]):
-        yield from _end_session(material, frame)
+    if turns is None or (shown and shown[-1] is content.turns[-1]):
+        yield from _end_session(content, frame)
     yield f"</div>{_render_links(links)}</div></article></main></body></html>\n"
 
 
@@ -94,22 +94,22 @@ def name_turn(turn: turn_documents.TurnView) -> str:
 
 
 def _start(
-    material: Material,
+    content: ExportContent,
     options: ExportOptions,
     turns: Sequence[turn_documents.TurnView],
     links: Sequence[Link],
 ) -> Iterator[str]:
-    about = material.metadata
-    yield from _open_document(material.title, options.theme, options.images)
+    about = content.metadata
+    yield from _open_document(content.title, options.theme, options.images)
     chip = Markup('<span class="mark-chip">{}</span>')
     chips = [chip.format(show_text(text)) for text in (about.cwd, about.git_branch) if text]
     fact = Markup("<div><dt>{}</dt><dd>{}</dd></div>")
     started = f"{about.created[:16].replace('T', ' ')} UTC" if about.created else ""
     facts = (("session", about.id), ("started", started))
-    shown = [fact.format(name, show_text(text)) for name, text in (*facts, *material.facts) if text]
+    shown = [fact.format(name, show_text(text)) for name, text in (*facts, *content.facts) if text]
     yield (
         '<main id="main"><article class="session"><header class="session-head">'
-        f'<div class="session-bar"><h1>{show_text(material.title)}</h1>{Markup().join(chips)}'
+        f'<div class="session-bar"><h1>{show_text(content.title)}</h1>{Markup().join(chips)}'
         f'<div class="session-actions">{_OUTLINE_SWITCH}{_THEMES}</div></div>'
         f'<dl class="session-facts">{Markup().join(shown)}</dl></header>\n'
         '<nav class="outline" aria-label="Prompts"><h2>Prompts</h2><ol>'
@@ -131,11 +131,11 @@ def _render_outline_entry(turn: turn_documents.TurnView) -> str:
     )
 
 
-def _end_session(material: Material, frame: Frame) -> Iterator[Piece]:
-    for stray in material.strays:
+def _end_session(content: ExportContent, frame: Frame) -> Iterator[Piece]:
+    for stray in content.strays:
         yield partial(_render_stray, stray, frame)
     row = Markup('<details class="sidecar"><summary>{}</summary>{}</details>')
-    for notice in material.notices:
+    for notice in content.notices:
         yield str(
             row.format(show_text(notice.title), html_parts.render_parts(notice.parts, frame.parts))
         )

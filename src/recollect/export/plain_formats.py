@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from recollect.documents import json_text, session_documents, turn_documents
+from recollect.export.export_content import ExportContent, SessionPart, iter_files
 from recollect.export.export_options import ExportOptions, Images, Level, select_steps
-from recollect.export.material import Material, SessionPart, iter_files
 from recollect.export.writing import Piece
 from recollect.reader.transcript_reader import read_transcript
 from recollect.render import markdown
@@ -25,7 +25,7 @@ Link = tuple[str, str]
 
 
 def iter_document(
-    material: Material,
+    content: ExportContent,
     options: ExportOptions,
     *,
     show_picture: markdown.ShowPicture = markdown.describe_picture,
@@ -33,15 +33,15 @@ def iter_document(
     links: Sequence[Link] = (),
 ) -> Iterator[Piece]:
     """Yield a document piece by piece; `turns` are those of one page of several."""
-    shown = material.turns if turns is None else turns
-    wanted = make_options(material, options, show_picture)
-    yield write_front_matter(material)
-    yield f"# {markdown.write_words(material.title)}{_END}"
+    shown = content.turns if turns is None else turns
+    wanted = make_options(content, options, show_picture)
+    yield write_front_matter(content)
+    yield f"# {markdown.write_words(content.title)}{_END}"
     yield from _iter_links(links)
     for turn in shown:
         yield partial(_render_turn, select_steps(turn, options.level), wanted)
-    if turns is None or (shown and shown[-1] is material.turns[-1]):
-        yield from _iter_end(material, wanted)
+    if turns is None or (shown and shown[-1] is content.turns[-1]):
+        yield from _iter_end(content, wanted)
     yield from _iter_links(links)
 
 
@@ -50,29 +50,29 @@ def _render_turn(turn: turn_documents.TurnView, options: markdown.MarkdownOption
 
 
 def make_options(
-    material: Material, options: ExportOptions, show_picture: markdown.ShowPicture
+    content: ExportContent, options: ExportOptions, show_picture: markdown.ShowPicture
 ) -> markdown.MarkdownOptions:
     """Return the exported part of a turn."""
     is_full = options.level is Level.FULL
     return markdown.MarkdownOptions(
         tools=is_full or options.level is Level.TOOLS,
         everything=is_full,
-        directory=material.metadata.cwd,
+        directory=content.metadata.cwd,
         show_picture=show_picture if options.images is Images.BESIDE else markdown.describe_picture,
     )
 
 
-def write_front_matter(material: Material, **more: object) -> str:
+def write_front_matter(content: ExportContent, **more: object) -> str:
     """Return the front matter: YAML, of which each value is also JSON."""
-    about = material.metadata
+    about = content.metadata
     fields: dict[str, object] = {
-        "title": material.title,
+        "title": content.title,
         "session": about.id,
         "project": about.cwd,
         "branch": about.git_branch,
         "created": about.created,
         "last_active": about.last_active,
-        "turns": len(material.turns),
+        "turns": len(content.turns),
         **more,
     }
     lines = [f"{name}: {_write_value(value)}" for name, value in fields.items() if value]
@@ -98,22 +98,22 @@ def _iter_links(links: Sequence[Link]) -> Iterator[str]:
         yield " · ".join(named) + _END
 
 
-def _iter_end(material: Material, options: markdown.MarkdownOptions) -> Iterator[str]:
-    for stray in material.strays:
+def _iter_end(content: ExportContent, options: markdown.MarkdownOptions) -> Iterator[str]:
+    for stray in content.strays:
         about = markdown.write_words(stray.description or stray.agent_id)
         yield f"## Subagent {markdown.write_words(stray.agent_type or '')}: {about}{_END}"
         for turn in stray.turns or ():
             yield markdown.quote(_END.join(markdown.write_turn(turn, options, 3))) + _END
-    for notice in material.notices:
+    for notice in content.notices:
         yield f"## {markdown.write_words(notice.title)}{_END}"
         yield "".join(f"{block}{_END}" for block in markdown.write_parts(notice.parts))
 
 
-def iter_json(material: Material) -> Iterator[str]:
+def iter_json(content: ExportContent) -> Iterator[str]:
     """Yield a `recollect.show` document piece by piece."""
-    head = json_text.format_line(session_documents.ShowHead(session=material.metadata))
+    head = json_text.format_line(session_documents.ShowHead(session=content.metadata))
     yield f'{head.removesuffix("}")}, "turns": ['
-    for number, turn in enumerate(material.turns):
+    for number, turn in enumerate(content.turns):
         yield f"{',' if number else ''}\n{json_text.format_line(turn)}"
     yield "\n]}\n"
 

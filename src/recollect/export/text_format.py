@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import Final
 
 from recollect.documents.turn_documents import Step, SubagentReference, TextStep, ToolStep, TurnView
+from recollect.export.export_content import ExportContent
 from recollect.export.export_options import ExportOptions, Level, select_steps
-from recollect.export.material import Material
 from recollect.export.writing import Piece
 from recollect.render.terminal import safe_text, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail, indent
@@ -21,7 +21,7 @@ _MIN_COLUMNS: Final = 40
 _NESTED: Final = "  | "
 
 
-def iter_text(material: Material, options: ExportOptions) -> Iterator[Piece]:
+def iter_text(content: ExportContent, options: ExportOptions) -> Iterator[Piece]:
     """Yield the text piece by piece."""
     is_full = options.level is Level.FULL
     canvas = Canvas(
@@ -30,15 +30,15 @@ def iter_text(material: Material, options: ExportOptions) -> Iterator[Piece]:
             tools=ToolDetail.FULL if is_full else ToolDetail.BRIEF,
             thinking=is_full,
             zone=UTC,
-            directory=material.metadata.cwd,
+            directory=content.metadata.cwd,
         )
     )
-    yield "".join(f"{line}\n" for line in _list_head(material))
-    for turn in material.turns:
+    yield "".join(f"{line}\n" for line in _list_head(content))
+    for turn in content.turns:
         yield partial(_join_turn, select_steps(turn, options.level), canvas)
-    for stray in material.strays:
+    for stray in content.strays:
         yield "\n" + "".join(f"{line.rstrip()}\n" for line in _render_child(stray, canvas, COLUMNS))
-    for notice in material.notices:
+    for notice in content.notices:
         lines = terminal_turns.render_notice(notice, canvas, COLUMNS)
         yield "\n" + "".join(f"{line.rstrip()}\n" for line in lines)
 
@@ -49,17 +49,17 @@ def _join_turn(turn: TurnView, canvas: Canvas) -> str:
     )
 
 
-def _list_head(material: Material) -> list[str]:
-    about = material.metadata
+def _list_head(content: ExportContent) -> list[str]:
+    about = content.metadata
     named = (
         ("session", about.id),
         ("project", about.cwd),
         ("branch", about.git_branch),
         ("started", about.created),
-        *material.facts,
+        *content.facts,
     )
     facts = (f"{name}: {text}" for name, text in named if text)
-    return [safe_text(line, single_line=True) for line in (material.title, *facts)]
+    return [safe_text(line, single_line=True) for line in (content.title, *facts)]
 
 
 def _render_plain_turn(turn: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:

@@ -47,7 +47,7 @@ def should_use_all_cores(size: int | None) -> bool:
 def encode(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
     """Yield each piece when it has passed the second scan."""
     for piece in pieces:
-        yield _write(mask.check(_draw(piece)))
+        yield _write(mask.check(_render(piece)))
 
 
 def encode_on_all_cores(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
@@ -61,7 +61,7 @@ def encode_on_all_cores(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
     yield from encode(first, mask)
 
     def render_batch(number: int) -> bytes:
-        return msgpack.encode([_check(_draw(piece), mask) for piece in batches[number]])
+        return msgpack.encode([_check(_render(piece), mask) for piece in batches[number]])
 
     with closing(run_in_order(render_batch, len(batches))) as results:
         for result in results:
@@ -83,7 +83,7 @@ def _make_batches(pieces: Iterable[Piece]) -> Iterator[Sequence[Piece]]:
     yield batch
 
 
-def _draw(piece: Piece) -> str:
+def _render(piece: Piece) -> str:
     return piece if isinstance(piece, str) else piece()
 
 

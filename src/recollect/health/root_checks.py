@@ -22,8 +22,8 @@ from msgspec import Struct
 
 from recollect.documents import health_report
 from recollect.errors import IndexFailure, UnreadableInput
+from recollect.health.file_checks import ReportNames, make_report_names
 from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
-from recollect.health.survey import Naming, make_naming
 from recollect.library.listings import SessionContext, read_listing
 from recollect.locations import (
     Refused,
@@ -129,7 +129,7 @@ _BY_SESSION: Final = ("tasks", "file-history")
 
 
 def find_orphans(
-    root: Path, session_ids: Container[str], naming: Naming
+    root: Path, session_ids: Container[str], report_names: ReportNames
 ) -> tuple[health_report.Orphan, ...]:
     """Return the files below `root` that belong to none of these sessions."""
     found = [
@@ -138,17 +138,19 @@ def find_orphans(
         *_iter_named(root / "todos", "todo", _TODO),
     ]
     orphans = (
-        _describe(path, kind, naming) for path, kind, owner in found if owner not in session_ids
+        _describe(path, kind, report_names)
+        for path, kind, owner in found
+        if owner not in session_ids
     )
     return tuple(sorted(orphans, key=lambda orphan: orphan.file))
 
 
 def find_timelines(
-    root: Path, session_ids: Container[str], naming: Naming
+    root: Path, session_ids: Container[str], report_names: ReportNames
 ) -> tuple[health_report.OpcodeTimeline, ...]:
     """Return the checkpoints that opcode keeps beside the sessions of Claude Code."""
     return tuple(
-        _describe_timeline(path, naming, has_session=path.name in session_ids)
+        _describe_timeline(path, report_names, has_session=path.name in session_ids)
         for project in _list_names(root / claude_directories.PROJECTS_DIRECTORY)
         for path, _, _ in _iter_named(
             project / claude_directories.TIMELINES_DIRECTORY, "timeline", _ID
@@ -157,9 +159,9 @@ def find_timelines(
 
 
 def _describe_timeline(
-    path: Path, naming: Naming, *, has_session: bool
+    path: Path, report_names: ReportNames, *, has_session: bool
 ) -> health_report.OpcodeTimeline:
-    size = _describe(path, "timeline", naming)
+    size = _describe(path, "timeline", report_names)
     return health_report.OpcodeTimeline(
         file=size.file, has_session=has_session, files=size.files, byte_count=size.byte_count
     )
@@ -186,11 +188,11 @@ def _list_names(directory: Path) -> list[Path]:
     try:
         return [directory / entry.name for entry in safe_files.list_directory(directory)]
     except OSError:
-        # The survey reports unreadable directories; they just have no orphans here.
+        # `file_checks` reports unreadable directories; they just have no orphans here.
         return []
 
 
-def _describe(path: Path, kind: str, naming: Naming) -> health_report.Orphan:
+def _describe(path: Path, kind: str, report_names: ReportNames) -> health_report.Orphan:
     files = [
         path.joinpath(*parts)
         for parts in safe_files.iter_tree(path)
@@ -198,7 +200,7 @@ def _describe(path: Path, kind: str, naming: Naming) -> health_report.Orphan:
     ]
     sizes = [getattr(safe_files.find_status(file), "st_size", 0) for file in files or [path]]
     return health_report.Orphan(
-        file=naming.name(path), kind=kind, files=len(sizes), byte_count=sum(sizes)
+        file=report_names.name(path), kind=kind, files=len(sizes), byte_count=sum(sizes)
     )
 
 
@@ -261,12 +263,12 @@ def examine_roots(
         if safe_files.is_directory(path / claude_directories.PROJECTS_DIRECTORY)
     ]
     return tuple(
-        _examine(root, make_naming(root, home, is_one_of_many=len(paths) > 1), now)
+        _examine(root, make_report_names(root, home, is_one_of_many=len(paths) > 1), now)
         for root in roots
     )
 
 
-def _examine(root: Path, naming: Naming, now: datetime) -> health_report.RootReport:
+def _examine(root: Path, report_names: ReportNames, now: datetime) -> health_report.RootReport:
     transcripts = discover_root(root).transcripts
     retention = read_retention(root)
     expiries = list_expiries(transcripts, retention)
@@ -284,18 +286,20 @@ def _examine(root: Path, naming: Naming, now: datetime) -> health_report.RootRep
         retention_days=retention.days,
         retention_is_set=retention.is_set,
         retention_problem=retention.problem,
-        expiring=tuple(_iter_expiring(select_until(expiries, now + SOON), naming)),
+        expiring=tuple(_iter_expiring(select_until(expiries, now + SOON), report_names)),
         overdue=len(select_until(expiries, now)),
         next_expiry=format_time(expiries[0].at) if expiries else None,
-        orphans=find_orphans(root, owners, naming),
-        timelines=find_timelines(root, owners, naming),
+        orphans=find_orphans(root, owners, report_names),
+        timelines=find_timelines(root, owners, report_names),
     )
 
 
-def _iter_expiring(expiries: Iterable[Expiry], naming: Naming) -> Iterable[health_report.Expiring]:
+def _iter_expiring(
+    expiries: Iterable[Expiry], report_names: ReportNames
+) -> Iterable[health_report.Expiring]:
     for expiry in expiries:
         yield health_report.Expiring(
-            file=naming.name(expiry.transcript.path), after=format_time(expiry.at)
+            file=report_names.name(expiry.transcript.path), after=format_time(expiry.at)
         )
 
 

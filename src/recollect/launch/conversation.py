@@ -131,7 +131,7 @@ class Conversation(conversation_client.ConversationClient):
         how, response = make_response(self._state.find_request(request_id), answer)
         if self._process is not None:
             self._process.send(control_messages.encode_success(request_id, response))
-        self._publish([self._state.settle(request_id, how, by)])
+        self._publish([self._state.close_request(request_id, how, by)])
 
     async def interrupt(self, *, cancel_queued: bool = False) -> None:
         """Interrupt the turn; queued prompts start the next one, unless they are cancelled too."""

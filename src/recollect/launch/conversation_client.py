@@ -203,7 +203,7 @@ class ConversationClient:
                 item=control.ControlCancelRequest(request_id=str(request_id))
             ):
                 if request_id in self._state.pending:
-                    self._publish([self._state.settle(request_id, "cancelled", "claude")])
+                    self._publish([self._state.close_request(request_id, "cancelled", "claude")])
             case _:
                 self._publish(self._state.feed(output))
 

@@ -104,7 +104,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
             for message in self._messages.feed(data):
                 self._on_output(message)
         else:
-            self._hand_on_errors(data)
+            self._forward_errors(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         """Hand on what was left of the output."""
@@ -128,7 +128,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
             return None
         return pipe
 
-    def _hand_on_errors(self, data: bytes) -> None:
+    def _forward_errors(self, data: bytes) -> None:
         for line in self._errors.feed(data):
             self._words.append(line.text)
             self._on_output(line)
@@ -138,7 +138,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
             for message in self._messages.finish():
                 self._on_output(message)
         else:
-            self._hand_on_errors(b"")
+            self._forward_errors(b"")
 
     def _finish(self) -> None:
         for fd in sorted(self._open_pipes):

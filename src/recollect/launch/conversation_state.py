@@ -106,7 +106,7 @@ class ConversationState:
     def end_client(self, *, is_idle: bool) -> Iterator[conversation_events.ConversationEvent]:
         """The client has exited; one that was idle is started again by the next prompt."""
         for request_id in list(self.pending):
-            yield self.settle(request_id, "lost")
+            yield self.close_request(request_id, "lost")
         if self.tasks:
             self.tasks = {}
             yield events.TasksChanged(tasks={})
@@ -141,7 +141,7 @@ class ConversationState:
             raise UsageError(f"Request {request_id} is no longer open: {how}.")
         raise NothingFound(f"There is no request {request_id}.")
 
-    def settle(
+    def close_request(
         self, request_id: str, how: str, by: str = ""
     ) -> conversation_events.ConversationEvent:
         """A request is no longer open."""

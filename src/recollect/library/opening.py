@@ -45,7 +45,7 @@ FIRST_BYTES: Final = 3 * 512 * 1024
 """About fifteen turns of usual size: more than a screen, and quick to read."""
 
 
-class FirstPart(Struct, frozen=True):
+class PartialSession(Struct, frozen=True):
     """A session made from the start of its transcript."""
 
     session: Session
@@ -58,7 +58,7 @@ class FirstPart(Struct, frozen=True):
         return count if self.is_whole else max(count - 1, min(count, 1))
 
 
-def read_first_part(transcript: Transcript, most: int = FIRST_BYTES) -> FirstPart:
+def read_partial_session(transcript: Transcript, most: int = FIRST_BYTES) -> PartialSession:
     """Return the session in the first `most` bytes of a transcript; raises UnreadableInput."""
     with open_file(transcript.file) as file:
         data = file.read(most)
@@ -67,7 +67,7 @@ def read_first_part(transcript: Transcript, most: int = FIRST_BYTES) -> FirstPar
         data = data[: data.rfind(b"\n") + 1]
     records = decode_bytes(transcript.file, 0, data)
     origins = metadata.Provenance(id=transcript.session_id, path=transcript.file)
-    return FirstPart(Session(records, origins), is_whole)
+    return PartialSession(Session(records, origins), is_whole)
 
 
 def price_turn(turn: turns.Turn, prices: Prices) -> int | None:
@@ -93,9 +93,9 @@ def price_at_list(messages: Iterable[Message]) -> int | None:
     return price_messages(messages, _load_list())
 
 
-def price_noted(messages: Sequence[Message]) -> int | None:
+def price_recorded_costs(messages: Sequence[Message]) -> int | None:
     """Price messages only if an old client recorded a cost: loading the price list is slow."""
-    return price_at_list(messages) if any(map(metadata.find_noted_cost, messages)) else None
+    return price_at_list(messages) if any(map(metadata.find_recorded_cost, messages)) else None
 
 
 @cache

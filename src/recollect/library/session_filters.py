@@ -124,12 +124,12 @@ def _make_directory_filter(directory: str | None) -> Callable[[SessionListing], 
 
     # Comparing paths is slow, and thousands of sessions share a few dozen of them.
     @cache
-    def is_there(name: str, cwd: str | None) -> bool:
+    def is_in_directory(name: str, cwd: str | None) -> bool:
         if name == directory or (cwd and place.is_at(cwd)):
             return True
         return place.is_named(name) and (cwd is None or not place.collides_with(cwd))
 
-    return lambda listing: is_there(listing.project, listing.cwd)
+    return lambda listing: is_in_directory(listing.project, listing.cwd)
 
 
 def hide_path(listing: SessionListing) -> SessionListing:

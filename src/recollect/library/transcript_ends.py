@@ -403,7 +403,7 @@ def collect_summaries(directory: Path) -> dict[str, dict[str, str]]:
 
 def _read_summaries(transcript: Transcript) -> dict[str, str]:
     head = read_head(transcript.file, HEAD) or b""
-    if not marked_lines.holds_mark(head, b'"leafUuid"') or not marked_lines.holds_mark(
+    if not marked_lines.contains_mark(head, b'"leafUuid"') or not marked_lines.contains_mark(
         head, b'"summary"'
     ):
         return {}

@@ -281,7 +281,7 @@ class StatusTracker:
             return False
         if until == "end":
             return status.kind is StatusKind.ENDED
-        return session_status.is_at_rest(status, turn)
+        return session_status.is_waiting_for_input(status, turn)
 
 
 _NAMES: Final[Mapping[type, EventName]] = {

@@ -212,7 +212,7 @@ def is_question(tool: str) -> bool:
     return canonical_name(tool) in ASKING_TOOLS
 
 
-def is_at_rest(status: SessionStatus, turn: TurnState) -> bool:
+def is_waiting_for_input(status: SessionStatus, turn: TurnState) -> bool:
     """Return whether nothing more will happen without input, as far as is known."""
     if status.kind is StatusKind.UNKNOWN:
         return turn.is_open is False and not turn.pending

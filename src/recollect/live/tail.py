@@ -130,7 +130,7 @@ class Tail:
         whole = tuple(
             piece
             for piece in pieces
-            if _starts_behind(piece, self._skip) and not isinstance(piece.record, Torn)
+            if _starts_after(piece, self._skip) and not isinstance(piece.record, Torn)
         )
         # Whatever comes now would have to be read from the middle of a line.
         self._is_rewritten = self._is_rewritten or bool(whole)
@@ -242,7 +242,7 @@ class Tail:
         if self._skip:
             # Only the line where reading resumed can contain records from before.
             skip, self._skip = self._skip, 0
-            pieces = tuple(piece for piece in pieces if _starts_behind(piece, skip))
+            pieces = tuple(piece for piece in pieces if _starts_after(piece, skip))
         return pieces
 
     def _has_line_end(self, file: SourceFile, size: int) -> bool:
@@ -293,7 +293,7 @@ def _iter_pieces(
             yield Piece(record, known, Mark(span.end, digest.digest()))
 
 
-def _starts_behind(piece: Piece, position: int) -> bool:
+def _starts_after(piece: Piece, position: int) -> bool:
     return piece.record.span is not None and piece.record.span.offset >= position
 
 

@@ -62,7 +62,7 @@ def read_place(name: str) -> tuple[PlaceName, ...]:
     return (place, whole) if is_certain or _ID.fullmatch(place.session) else (whole, place)
 
 
-def read_spot(text: str) -> PlaceName:
+def read_place_within(text: str) -> PlaceName:
     """Return a record or a turn of a session that is named elsewhere: `UUID`, `12`, or a place."""
     for reading in read_place(text):
         if reading.anchor:

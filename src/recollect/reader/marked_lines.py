@@ -77,7 +77,7 @@ def read_marked_lines(
             yield MarkedLine(offset, data)
 
 
-def holds_mark(data: bytes, mark: bytes) -> bool:
+def contains_mark(data: bytes, mark: bytes) -> bool:
     """Return whether `data` contains a mark; for long data this is far faster than `in`."""
     return bool(_make_automaton(mark).find_matches_as_indexes(data))
 

@@ -28,7 +28,7 @@ _UNLIKE_WORDS: Final = re.compile(
 _LOGIN: Final = "://"
 
 
-def may_hold_secret(text: str) -> bool:
+def may_contain_secret(text: str) -> bool:
     """Return whether a text contains something that looks unlike words or mentions secrets."""
     # One after the other is faster than an expression that tries all of them at every character.
     lowered = text.lower()
@@ -45,7 +45,7 @@ def mask_words(text: str) -> str:
 
     Tags have no numbers: only who reads the whole session can number its secrets.
     """
-    if not may_hold_secret(text):
+    if not may_contain_secret(text):
         return text
     # The rules, needed for few texts.
     from recollect.redact.findings import RedactionPolicy
@@ -87,7 +87,7 @@ def mask_lines(text: str) -> list[str]:
 
 def mask_in_lines(text: str) -> str:
     """Return the text of a file without definite secrets and with as many lines as before."""
-    if not may_hold_secret(text):
+    if not may_contain_secret(text):
         return text
     from recollect.redact.findings import RedactionPolicy
     from recollect.redact.policy import find_secrets

@@ -65,7 +65,7 @@ class KnownSecrets:
     def add(self, matches: Iterable[Match]) -> None:
         """Remember secrets, except words and short values: those occur by chance."""
         for match in matches:
-            if match.value not in self._values and _is_telling(match.value):
+            if match.value not in self._values and _is_distinctive(match.value):
                 self._values.add(match.value)
                 self._fresh += [(form, match) for form in _iter_forms(match.value)]
 
@@ -110,7 +110,7 @@ def _iter_places(data: bytes, form: bytes) -> Iterator[int]:
         at = data.find(form, at + 1)
 
 
-def _is_telling(value: bytes) -> bool:
+def _is_distinctive(value: bytes) -> bool:
     if len(value) < _MIN_VALUE:
         return False
     has_digits = len(value.translate(None, b"0123456789")) < len(value)

@@ -35,7 +35,7 @@ from recollect.search.word_lookup import FILES, SHARE_SHIFT, WHOLE_SHARE, Sessio
 from recollect.session.queue import find_joined, split_prompts
 from recollect.store.text_matches import FoundText, TextCounts, unpack_place
 from recollect.store.text_queries import TextQueries
-from recollect.sync import list_known
+from recollect.sync import list_unchanged
 
 
 class _RoughScores(dict[int, float]):
@@ -256,7 +256,7 @@ class TitleLookup:
             for each in self._transcripts
             if each.kind is TranscriptKind.SESSION and each.project_dir == project
         ]
-        listings, unlisted = list_known(self._directory, members)
+        listings, unlisted = list_unchanged(self._directory, members)
         if unlisted:
             # Imported here because it loads the session model, which a search rarely needs.
             from recollect.library.listings import SessionContext, read_listing

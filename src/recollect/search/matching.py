@@ -23,7 +23,7 @@ from recollect.search.ranking import INSIDE, WHOLE
 from recollect.search.word_forms import expand, widen
 from recollect.search.word_lookup import file_of
 from recollect.store import LAST_SECOND
-from recollect.store.text_conditions import ALWAYS, Condition, all_of, holds_secret
+from recollect.store.text_conditions import ALWAYS, Condition, all_of, has_secret_hash
 from recollect.store.text_matches import Matches, unpack_place
 from recollect.store.text_queries import TextQueries
 
@@ -111,7 +111,7 @@ class Matcher:
 
     def find_secret(self, digest: bytes, query: Query) -> Found:
         """Return the texts of records that hold a secret, which no word of them shows."""
-        condition = all_of([holds_secret(digest), self._scope])
+        condition = all_of([has_secret_hash(digest), self._scope])
         matches = self._queries.find_matches(
             None, condition, deadline=self._deadline, with_traits=self._with_traits
         )

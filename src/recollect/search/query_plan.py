@@ -150,7 +150,7 @@ def _to_condition(
         case query_tree.Not():
             return text_conditions.none_of(_to_condition(node.part, make_condition))
     match = to_match(node)
-    return make_condition(node) if match is None else text_conditions.holds_words(match)
+    return make_condition(node) if match is None else text_conditions.matches_words(match)
 
 
 MIN_LENGTH: Final = 3
@@ -169,7 +169,7 @@ def find_candidates(regex: query_tree.Regex, queries: TextQueries) -> str | None
 
     Texts that were only partly indexed are always candidates.
     """
-    found = _Candidates(queries).express(regexes.find_required_literals(regex.pattern))
+    found = _Candidates(queries).make_expression(regexes.find_required_literals(regex.pattern))
     return None if found is None else f'({found} OR "{CUT}")'
 
 
@@ -183,15 +183,15 @@ class _Candidates:
     def __init__(self, queries: TextQueries) -> None:
         self._queries = queries
 
-    def express(self, requirement: regexes.Requirement) -> str | None:
+    def make_expression(self, requirement: regexes.Requirement) -> str | None:
         """Return the expression for a requirement; None if it does not narrow the search."""
         match requirement:
             case regexes.Literal():
                 return _join_all(filter(None, self._iter_words(requirement.text)))
             case regexes.AllOf():
-                return _join_all(filter(None, map(self.express, requirement.parts)))
+                return _join_all(filter(None, map(self.make_expression, requirement.parts)))
             case regexes.AnyOf():
-                found = [self.express(part) for part in requirement.parts]
+                found = [self.make_expression(part) for part in requirement.parts]
                 return None if None in found else join_any(filter(None, found))
 
     def _iter_words(self, text: str) -> Iterator[str | None]:
@@ -210,7 +210,7 @@ class _Candidates:
                 yield self._express_substring(word, ends_term=ends_term)
 
     def _express_substring(self, word: str, *, ends_term: bool) -> str | None:
-        if len(word) < MIN_LENGTH or not self._queries.knows_all_terms:
+        if len(word) < MIN_LENGTH or not self._queries.has_all_terms:
             return None
         terms = self._queries.find_terms(word, MAX_TERMS + 1)
         if len(terms) > MAX_TERMS:
@@ -329,7 +329,7 @@ class ConditionBuilder:
         match = to_match(query_tree.Phrase(path))
         return (
             text_conditions.all_of(
-                [text_conditions.holds_words(match), text_conditions.has_part(_PATHS)]
+                [text_conditions.matches_words(match), text_conditions.has_part(_PATHS)]
             )
             if match
             else text_conditions.NEVER

@@ -47,7 +47,7 @@ _TYPICAL_LENGTH: Final = 4096
 """Bytes of an average record."""
 
 
-def weigh_rarity(found: int, total: int) -> float:
+def weigh_by_rarity(found: int, total: int) -> float:
     """Return the weight of a word that is in `found` of `total` texts."""
     return math.log(1 + total / max(found, 1))
 

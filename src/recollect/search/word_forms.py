@@ -53,7 +53,7 @@ def find_forms(term: str, queries: TextQueries) -> list[str]:
 
 def find_corrections(term: str, queries: TextQueries) -> list[str]:
     """Return terms that `term` may be a misspelling of, the closest and most frequent first."""
-    if not _CORRECTABLE.fullmatch(term) or not queries.knows_all_terms:
+    if not _CORRECTABLE.fullmatch(term) or not queries.has_all_terms:
         return []
     limit = 2 if len(term) >= _TWO_EDITS else 1
     pieces = _split_evenly(term, limit + 1)

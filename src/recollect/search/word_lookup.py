@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from recollect.search.query_plan import to_match
 from recollect.search.query_tree import Inside, Node, Or, Word
-from recollect.search.ranking import CORRECTED, FORM, INSIDE, WHOLE, weigh_rarity
+from recollect.search.ranking import CORRECTED, FORM, INSIDE, WHOLE, weigh_by_rarity
 from recollect.search.terms import query_terms, split_word
 from recollect.search.word_forms import find_corrections, find_forms, widen_word
 from recollect.store.text_matches import Matches
@@ -110,7 +110,7 @@ class WordLookup:
                 self.corrected[word.text] = corrections[0]
         if levels:
             most = max(len(found.handles) for _, found in levels)
-            rarity = weigh_rarity(most, self._queries.text_count)
+            rarity = weigh_by_rarity(most, self._queries.text_count)
             self.words.append(WordMatches(word.text, rarity, levels))
         return bool(levels or matching)
 

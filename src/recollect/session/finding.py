@@ -31,7 +31,7 @@ def _iter_places(session: Session, wanted: str) -> Iterator[str]:
         message = messages.get(id(link))
         for block in _list_own(link, message):
             place = _place_of(session, uuid, block)
-            if place and _holds(block, wanted):
+            if place and _contains_text(block, wanted):
                 yield place
             if isinstance(block, blocks.ToolUse):
                 for inside in started.get(block.id, ()):
@@ -66,7 +66,7 @@ def _place_of(session: Session, uuid: str | None, block: AnyBlock) -> str | None
     return call.call_uuid if call else uuid
 
 
-def _holds(block: AnyBlock, wanted: str) -> bool:
+def _contains_text(block: AnyBlock, wanted: str) -> bool:
     match block:
         case blocks.Text():
             return wanted in block.words.casefold()

@@ -286,9 +286,11 @@ def separate_copies(
     return structs.replace(metrics, tokens=own, copied_tokens=apart)
 
 
-def add_noted_costs(metrics: Metrics, own: Iterable[Message]) -> Metrics:
+def add_recorded_costs(metrics: Metrics, own: Iterable[Message]) -> Metrics:
     """The figures with the costs that a client noted on the session's own replies."""
-    noted = [(message, cost) for message in own if (cost := find_noted_cost(message)) is not None]
+    noted = [
+        (message, cost) for message in own if (cost := find_recorded_cost(message)) is not None
+    ]
     if not noted:
         return metrics
     missing = sum(1 for message, _ in noted if not (message.usage and message.usage.total_tokens))
@@ -296,7 +298,7 @@ def add_noted_costs(metrics: Metrics, own: Iterable[Message]) -> Metrics:
     return structs.replace(metrics, client_cost_usd=total, client_priced=missing)
 
 
-def find_noted_cost(message: Message) -> float | None:
+def find_recorded_cost(message: Message) -> float | None:
     """The largest cost that a client noted on its lines; None if there is none."""
     lines = (
         record for record in message.records if isinstance(record, conversation_records.Assistant)

@@ -341,7 +341,7 @@ def _find_fields(kind: type[Struct]) -> _Fields:
     known = [
         each
         for each in structs.fields(kind)
-        if each.name not in unread and _may_hold_text(each.type)
+        if each.name not in unread and _may_contain_text(each.type)
     ]
     names = tuple(each.name for each in known)
     return _Fields(names, _make_getter(names), tuple(each.default for each in known))
@@ -354,7 +354,7 @@ def _make_getter(names: tuple[str, ...]) -> Callable[[Struct], tuple[object, ...
     return lambda value: tuple(getattr(value, name) for name in names)
 
 
-def _may_hold_text(kind: object) -> bool:
+def _may_contain_text(kind: object) -> bool:
     return not {*(get_args(kind) or (kind,))} <= {bool, int, float, NoneType}
 
 

@@ -24,7 +24,7 @@ from recollect.session.metadata import (
     Metrics,
     PriceList,
     Provenance,
-    add_noted_costs,
+    add_recorded_costs,
     build_metadata,
     build_metrics,
     separate_copies,
@@ -324,7 +324,7 @@ class Session:
         copied = find_copied(self._log.chain, self._log.states, self.messages)
         metrics = separate_copies(metrics, self.messages, copied)
         own = [message for message in self.messages if message.id not in copied]
-        metrics = add_noted_costs(metrics, own)
+        metrics = add_recorded_costs(metrics, own)
         cost = self._prices(own) if self._prices else None
         return (
             metrics if cost is None else structs.replace(metrics, list_price_usd=cost / 1_000_000)

@@ -63,7 +63,7 @@ def read_outcome(
     `was_interrupted`: a later record names the call's message as the one it interrupted.
     """
     if not result.is_error:
-        return INTERRUPTED if _says_interrupted(record) else SUCCESS
+        return INTERRUPTED if _reports_interruption(record) else SUCCESS
     text = result_text(result)
     if record.tool_denial_kind == "interrupted" or _reads_as_interrupted(text):
         return INTERRUPTED
@@ -75,7 +75,7 @@ def read_outcome(
     return Outcome(ToolStatus.REJECTED, refusal)
 
 
-def _says_interrupted(record: conversation_records.User) -> bool:
+def _reports_interruption(record: conversation_records.User) -> bool:
     # Most results lack this field, and searching for it is far cheaper than decoding them.
     if b'"interrupted"' not in bytes(record.tool_use_result):
         return False

@@ -80,7 +80,7 @@ def is_on_network(path: Path, mounts: Path | None = None) -> bool:
         return False
     real = os.path.realpath(path)
     places = [fields for line in lines if len(fields := line.split(" ")) > 2]  # noqa: PLR2004
-    holding = [fields for fields in places if _holds(fields[1], real)]
+    holding = [fields for fields in places if _is_mounted_above(fields[1], real)]
     kind = max(holding, key=lambda fields: len(fields[1]), default=["", "", ""])[2]
     return kind.startswith(_NETWORK)
 
@@ -94,7 +94,7 @@ def _find_claude_directories(environment: Mapping[str, str]) -> tuple[Path, ...]
         return ()
 
 
-def _holds(mount_point: str, path: str) -> bool:
+def _is_mounted_above(mount_point: str, path: str) -> bool:
     place = mount_point.replace("\\040", " ").rstrip("/")
     return path == place or path.startswith(f"{place}/")
 

@@ -255,12 +255,12 @@ class LedgerWriter:
     def _carry_over(self) -> None:
         """Take over what replaced indexes know of deleted transcripts."""
         if self._directory and database.find_predecessors(self._directory):
-            self._carry_remains(self._directory)
+            self._carry_over_deleted(self._directory)
         write_meta(self._connection, database.CARRIED_KEY, "yes")
 
-    def _carry_remains(self, directory: Path) -> None:
+    def _carry_over_deleted(self, directory: Path) -> None:
         # Rarely needed.
-        from recollect.store.remains import find_session_remains, iter_deleted_transcripts
+        from recollect.store.replaced_indexes import find_deleted_listings, iter_deleted_transcripts
         from recollect.store.session_table import load_listings, save_figures, save_listings
 
         for remains in iter_deleted_transcripts(directory, is_present):
@@ -270,7 +270,7 @@ class LedgerWriter:
                 continue
             self._add_known(msgspec.structs.replace(remains.file, is_gone=True), rows)
         self._update_totals()
-        sessions = find_session_remains(directory, is_present)
+        sessions = find_deleted_listings(directory, is_present)
         known = load_listings(self._connection)
         save_listings(
             self._connection,

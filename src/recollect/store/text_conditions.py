@@ -35,7 +35,7 @@ ALWAYS: Final = Condition("1")
 NEVER: Final = Condition("0")
 
 
-def holds_words(match: str) -> Condition:
+def matches_words(match: str) -> Condition:
     """The text matches an FTS5 expression."""
     # With the plus it is one look-up for all, not one for each text that it would find.
     return Condition("+{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
@@ -57,7 +57,7 @@ def in_files(numbers: Iterable[int]) -> Condition:
     return _is_among("file_id", numbers)
 
 
-def holds_secret(digest: bytes) -> Condition:
+def has_secret_hash(digest: bytes) -> Condition:
     """The text is in a record that holds the secret with this keyed hash."""
     return Condition(
         "(texts.file_id, texts.position) IN "

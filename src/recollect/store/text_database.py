@@ -20,7 +20,7 @@ from recollect.store import data_directory, schema, text_rows
 from recollect.store.database import check_length, transaction
 from recollect.store.secret_rows import load_hasher
 from recollect.store.text_conditions import ANY_OF
-from recollect.store.vocabulary import gather_terms, is_gathering_due
+from recollect.store.vocabulary import is_rebuild_due, rebuild_vocabulary
 
 REMEDY: Final = "recollect index --text --rebuild"
 _VERSION_KEY: Final = "version"
@@ -116,7 +116,7 @@ class TextIndexState(Struct, frozen=True):
     """How far each stage has read each file."""
     files: Mapping[str, int] = {}
     """The number of every file, by its path."""
-    is_gathering_due: bool = False
+    is_rebuild_due: bool = False
     """Whether much was added since the list of terms was copied."""
     identity: str | None = None
 
@@ -129,7 +129,7 @@ def load_state(directory: Path, terms: str, *, deletes_damaged: bool = True) -> 
         return TextIndexState(
             text_rows.load_text_states(connection),
             text_rows.load_text_files(connection),
-            is_gathering_due(connection),
+            is_rebuild_due(connection),
             read_identity(connection),
         )
 
@@ -220,17 +220,17 @@ class TextIndexWriter:
 
         def work(connection: apsw.Connection) -> bool:
             text_rows.TextWriter(connection, self._hash_value).write(batches, files)
-            return is_gathering_due(connection)
+            return is_rebuild_due(connection)
 
         return self._update(work)
 
-    def forget(self, paths: Iterable[str]) -> None:
+    def remove_files(self, paths: Iterable[str]) -> None:
         """Drop files and all that was found in them."""
-        self._update(lambda connection: text_rows.TextWriter(connection).forget(paths))
+        self._update(lambda connection: text_rows.TextWriter(connection).remove_files(paths))
 
-    def gather_terms(self) -> None:
+    def rebuild_vocabulary(self) -> None:
         """Copy the list of terms, so that any part of a word is found quickly."""
-        self._update(gather_terms)
+        self._update(rebuild_vocabulary)
 
     def _update(self, work: Callable[[apsw.Connection], T]) -> T:
         result, self.identity = update_texts(

@@ -138,7 +138,7 @@ class TextQueries:
         return self._tables[0].titled
 
     @property
-    def knows_all_terms(self) -> bool:
+    def has_all_terms(self) -> bool:
         """Whether all terms there are can be found: yes, unless a long run was cut off."""
         return all(tables.vocabulary.is_complete for tables in self._tables)
 

@@ -19,7 +19,7 @@ from msgspec.structs import astuple
 from recollect.documents.kinds import TextKind
 from recollect.sources.growth import FileState
 from recollect.store.catalog import Names
-from recollect.store.vocabulary import note_terms
+from recollect.store.vocabulary import add_terms
 
 SLOTS: Final = 4
 """Numbers for the texts of one second."""
@@ -272,13 +272,13 @@ class TextWriter:
                 rows += [(number, batch.stage, row) for row in batch.rows]
         rows.sort(key=_order)
         self._insert(rows)
-        if note_terms(self._connection, [row.text for _, _, row in rows]):
+        if add_terms(self._connection, [row.text for _, _, row in rows]):
             # A little after each little: left to itself, the index would one day stop for seconds.
             self._connection.execute(
                 "INSERT INTO words(words, rank) VALUES ('merge', ?)", (_MERGED_PAGES,)
             )
 
-    def forget(self, paths: Iterable[str]) -> None:
+    def remove_files(self, paths: Iterable[str]) -> None:
         """Drop files and all that was found in them."""
         for path in paths:
             number = self._find_file(path)

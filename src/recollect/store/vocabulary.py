@@ -45,7 +45,7 @@ class _Piece(NamedTuple):
     terms: bytes
 
 
-def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
+def add_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
     """Note the terms of a few new texts; of many, note that they are to be gathered.
 
     The result says whether they were few.
@@ -60,13 +60,13 @@ def note_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
     return True
 
 
-def is_gathering_due(connection: apsw.Connection) -> bool:
+def is_rebuild_due(connection: apsw.Connection) -> bool:
     """Whether much was added since the list of terms was copied."""
     rows = connection.execute("SELECT count(*) FROM vocabulary").get
-    return not is_gathered(connection) or rows > _MAX_ROWS
+    return not is_complete(connection) or rows > _MAX_ROWS
 
 
-def gather_terms(connection: apsw.Connection) -> None:
+def rebuild_vocabulary(connection: apsw.Connection) -> None:
     """Copy the list of terms as it was at the beginning of this transaction."""
     from concurrent.futures import ThreadPoolExecutor  # loads logging; only indexing gets here
 
@@ -79,7 +79,7 @@ def gather_terms(connection: apsw.Connection) -> None:
     write_meta(connection, _STALE_KEY, "gathered")
 
 
-def is_gathered(connection: apsw.Connection) -> bool:
+def is_complete(connection: apsw.Connection) -> bool:
     """Whether every term of the index can be found here."""
     return read_meta(connection, _STALE_KEY) != "stale"
 
@@ -94,7 +94,7 @@ class Vocabulary:
     @cached_property
     def is_complete(self) -> bool:
         """Whether every term of the index can be found here."""
-        return is_gathered(self._connection)
+        return is_complete(self._connection)
 
     def find_terms(self, part: str, most: int, lengths: Container[int] | None = None) -> list[str]:
         """Terms with `part` inside them, the shortest first, `most` at most.

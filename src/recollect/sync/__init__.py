@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         find_deleted_session,
         list_current,
         list_indexed,
-        list_known,
         list_retitled,
+        list_unchanged,
         list_unsaved,
         locate_indexed,
     )
@@ -62,7 +62,7 @@ _MODULES = {
     "list_files": "is_list_file select_indexed",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
     "session_lists": (
-        "find_deleted_session list_current list_indexed list_known list_retitled "
+        "find_deleted_session list_current list_indexed list_unchanged list_retitled "
         "list_unsaved locate_indexed"
     ),
     "sync_engine": "OnProgress SyncProgress count_separately sync sync_with_parts sync_in_memory",
@@ -100,8 +100,8 @@ __all__ = [
     "is_list_file",
     "list_current",
     "list_indexed",
-    "list_known",
     "list_retitled",
+    "list_unchanged",
     "list_unsaved",
     "load_calls",
     "load_figures",

@@ -194,13 +194,13 @@ def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[Message
         message_id = message.id or name_line(record)
         lines = gathered.get(message_id)
         if record.type == "progress":
-            lines = _add_apart(others, find_key(record, message), record, usage)
+            lines = _add_shared_id(others, find_key(record, message), record, usage)
         elif lines is None:
             gathered[message_id] = lines = Lines(record, model, usage)
         elif lines.request_id == record.request_id and lines.model == model:
             lines.add(record, usage)
         else:
-            lines = _add_apart(others, find_key(record, message), record, usage)
+            lines = _add_shared_id(others, find_key(record, message), record, usage)
         if message.content.__class__ is tuple:
             for head in message.content:
                 if head.name:
@@ -236,7 +236,7 @@ def to_milliseconds(text: str | None) -> int | None:
     return since.days * DAY_MS + since.seconds * 1000 + since.microseconds // 1000
 
 
-def _add_apart(
+def _add_shared_id(
     others: dict[LineKey, Lines], key: LineKey, record: AssistantUsage, usage: Usage
 ) -> Lines:
     """Add a line whose id may belong to another request or model as well, or a relayed one."""

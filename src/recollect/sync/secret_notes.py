@@ -15,9 +15,9 @@ from msgspec import Struct
 from recollect.reader.line_blocks import LineBlock
 from recollect.redact import mask_words
 from recollect.redact.findings import Confidence, Match, RedactionPolicy
+from recollect.redact.prefilter import find_suspicious_lines
 from recollect.redact.record_lines import find_in_record, locate_in_record, mask_record
 from recollect.redact.redactor import Redactor
-from recollect.redact.suspects import find_suspects
 from recollect.store.text_rows import SecretRow
 
 DEFINITE: Final = RedactionPolicy(likely=False)
@@ -47,7 +47,7 @@ class SecretNoter:
         """Return the lines that hold secrets, by number."""
         joined = b"\n".join(lines)
         starts = [0, *accumulate(len(line) + 1 for line in lines)]
-        suspects = {bisect_right(starts, start) - 1 for start, _ in find_suspects(joined)}
+        suspects = {bisect_right(starts, start) - 1 for start, _ in find_suspicious_lines(joined)}
         found = {number: _find_distinct(lines[number]) for number in suspects}
         definite = [match for each in found.values() for match in each if is_definite(match)]
         self._redactor.add(definite)
@@ -65,7 +65,7 @@ class SecretNoter:
 
 def load_rules() -> None:
     """Compile the rules, which takes some time, before they are needed."""
-    find_suspects(b"")
+    find_suspicious_lines(b"")
     find_in_record(b"")
 
 
@@ -116,7 +116,7 @@ def mask_lines(_file: str, block: LineBlock) -> Mapping[int, bytes]:
     """Return the lines of a block without their definite secrets: a mask for a decoder."""
     found = {}
     redactor = Redactor(DEFINITE)
-    for start, end in find_suspects(block.data):
+    for start, end in find_suspicious_lines(block.data):
         line = block.data[start:end]
         masked = mask_record(line, redactor)
         if masked != line:

@@ -110,7 +110,7 @@ def list_indexed(directory: Path) -> list[SessionListing]:
     return _sort(stored.listing for stored in found.values() if stored.listing is not None)
 
 
-def list_known(
+def list_unchanged(
     directory: Path, transcripts: Sequence[Transcript]
 ) -> tuple[list[SessionListing], list[Transcript]]:
     """Return the sessions of files that are unchanged since they were listed, and the other files.

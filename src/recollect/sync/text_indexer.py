@@ -110,7 +110,7 @@ def _index_once(
     if plan.is_empty:
         return True
     indexing = _Indexing(directory, analyzer, transcripts, plan, consumers)
-    indexing.forget(plan.gone)
+    indexing.remove_files(plan.gone)
     return indexing.run(plan.ranges, limit, watch)
 
 
@@ -125,7 +125,7 @@ class _Indexing:
         plan: TextPlan,
         consumers: Sequence[text_reading.TextPassConsumer],
     ) -> None:
-        self._is_gathering_due = plan.is_gathering_due
+        self._is_rebuild_due = plan.is_rebuild_due
         self._writer = TextIndexWriter(
             directory, analyzer.version, analyzer.tokenizer, plan.identity
         )
@@ -137,10 +137,10 @@ class _Indexing:
         self._files = {transcript.file: describe(transcript) for transcript in transcripts}
         self._sizes = {transcript.file: transcript.size for transcript in transcripts}
 
-    def forget(self, paths: Sequence[str]) -> None:
+    def remove_files(self, paths: Sequence[str]) -> None:
         """Remove deleted files."""
         if paths:
-            self._writer.forget(paths)
+            self._writer.remove_files(paths)
 
     def run(self, ranges: Sequence[FileRange], limit: _Limit, watch: TextWatch | None) -> bool:
         """Read and write; return whether all of it was done."""
@@ -162,14 +162,14 @@ class _Indexing:
         if batches or self._writer.identity is None:
             # Even without a text: an index without texts says that there is nothing to index.
             self._write(batches)
-        if not waiting and self._is_gathering_due:
+        if not waiting and self._is_rebuild_due:
             # What the last transaction added is seen only by one that begins after it.
-            self._writer.gather_terms()
+            self._writer.rebuild_vocabulary()
         return not waiting
 
     def _write(self, batches: Sequence[text_rows.TextBatch]) -> None:
         files = [self._files[path] for path in {batch.path for batch in batches}]
-        self._is_gathering_due = self._writer.write(batches, files)
+        self._is_rebuild_due = self._writer.write(batches, files)
         for consumer in self._consumers:
             if found := self._found[consumer.name]:
                 consumer.save(self._directory, found)

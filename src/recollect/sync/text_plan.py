@@ -52,7 +52,7 @@ class TextPlan(Struct, frozen=True):
 
     ranges: tuple[FileRange, ...]
     gone: tuple[str, ...]
-    is_gathering_due: bool
+    is_rebuild_due: bool
     """Whether the list of terms has to be copied again, since everything was read once."""
     identity: str | None
     """Identity of the index that this was planned for; None if there is none yet."""
@@ -60,7 +60,7 @@ class TextPlan(Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         """Whether the index is up to date."""
-        return not (self.ranges or self.gone or self.is_gathering_due)
+        return not (self.ranges or self.gone or self.is_rebuild_due)
 
 
 def plan_texts(
@@ -76,7 +76,7 @@ def plan_texts(
     return TextPlan(
         tuple(list_ranges(newest, known.states)),
         tuple(path for path in known.files if path not in present and not is_present(path)),
-        known.is_gathering_due,
+        known.is_rebuild_due,
         known.identity,
     )
 

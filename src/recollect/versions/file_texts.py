@@ -154,9 +154,9 @@ def reconcile_with_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
         if len(found) != len(wanted):
             return None
         for at, (have, want) in enumerate(zip(found, wanted, strict=True), start):
-            if have == want or detab(have) == want:
+            if have == want or shrink_tabs(have) == want:
                 continue
-            if detab(have).translate(_QUOTES) != want.translate(_QUOTES):
+            if shrink_tabs(have).translate(_QUOTES) != want.translate(_QUOTES):
                 return None
             lines[at] = have[: len(have) - len(have.lstrip())] + want.lstrip()
             is_changed = True
@@ -188,12 +188,14 @@ def fits_patch_before(text: str, hunks: Sequence[PatchHunk]) -> bool:
         wanted = [line[1:] for line in hunk.lines if line[:1] in ("-", " ")]
         start = max(hunk.old_start - 1, 0)
         found = lines[start : start + len(wanted)]
-        if wanted and [detab(line) for line in found] != [detab(line) for line in wanted]:
+        if wanted and [shrink_tabs(line) for line in found] != [
+            shrink_tabs(line) for line in wanted
+        ]:
             return False
     return True
 
 
-def detab(line: str) -> str:
+def shrink_tabs(line: str) -> str:
     """Return a line with two spaces for each leading tab, as the client's patches have it."""
     bare = line.lstrip("\t")
     return "  " * (len(line) - len(bare)) + bare
@@ -203,7 +205,9 @@ def equals_ignoring_tabs(one: str, other: str) -> bool:
     """Whether two texts are equal but for leading tabs, which patches do not have."""
     if one == other:
         return True
-    return [detab(line) for line in one.split("\n")] == [detab(line) for line in other.split("\n")]
+    return [shrink_tabs(line) for line in one.split("\n")] == [
+        shrink_tabs(line) for line in other.split("\n")
+    ]
 
 
 def fits_window(text: str, start: int, lines: Sequence[str], total: int | None) -> bool:

@@ -251,7 +251,7 @@ def _find_texts(lines: Sequence[str], texts: Set[str]) -> list[int]:
     """Return the places of lines that are among texts as patches have them."""
     wanted = {*texts, *(f"{text}\n" for text in texts)}
     if _has_leading_tabs("".join(lines)):
-        plain = [file_texts.detab(line) if line[0] == "\t" else line for line in lines]
+        plain = [file_texts.shrink_tabs(line) if line[0] == "\t" else line for line in lines]
         return [at for at, line in enumerate(plain) if line in wanted]
     known = wanted.intersection(lines)
     if len(known) > _FEW:
@@ -283,7 +283,7 @@ def _place_added(versions: Sequence[replay.Version], lines: Sequence[str]) -> di
     added: dict[int, Author] = {}
     if not versions:
         return added
-    plain = [file_texts.detab(line.rstrip("\n")) for line in lines]
+    plain = [file_texts.shrink_tabs(line.rstrip("\n")) for line in lines]
     counts = Counter(plain)
     places = {line: at for at, line in enumerate(plain) if counts[line] == 1}
     for version in versions:
@@ -335,8 +335,8 @@ def _iter_blocks(change: evidence.Change) -> Iterator[list[_SignedLine]]:
             _SignedLine(line[0] == "+", line[1:]) for line in hunk.lines if line[:1] in ("+", " ")
         ]
     for step in () if change.hunks else change.steps:
-        old = [file_texts.detab(line) for line in step.old_string.split("\n")]
-        new = [file_texts.detab(line) for line in step.new_string.split("\n")]
+        old = [file_texts.shrink_tabs(line) for line in step.old_string.split("\n")]
+        new = [file_texts.shrink_tabs(line) for line in step.new_string.split("\n")]
         kept = {
             match.new + at
             for match in file_texts.match_lines(old, new)

@@ -176,7 +176,7 @@ class _Machine:
         self._cross_session(evidence)
         match evidence:
             case Sighting():
-                self._see(evidence.text, evidence.origin, evidence.backup)
+                self._compare_content(evidence.text, evidence.origin, evidence.backup)
             case Window():
                 self._look(evidence)
             case Change():
@@ -199,10 +199,12 @@ class _Machine:
         self._windows.clear()
         self._is_unsure = False
 
-    def _see(self, text: str | None, origin: Origin, backup: BackupName | None = None) -> None:
+    def _compare_content(
+        self, text: str | None, origin: Origin, backup: BackupName | None = None
+    ) -> None:
         """Compare with content that is recorded as a whole."""
         if text is None:
-            self._see_nothing(origin)
+            self._record_absence(origin)
             return
         predicted = self._text
         if predicted is not None:
@@ -219,7 +221,7 @@ class _Machine:
         self.versions[-1] = replace(self.versions[-1], backup=backup)
         self._confirm(text, Grade.EXACT)
 
-    def _see_nothing(self, origin: Origin) -> None:
+    def _record_absence(self, origin: Origin) -> None:
         if not self._is_deleted and self.versions:
             self._append(VersionKind.DELETED, Grade.EXACT, origin, None)
         self._confirm(None, Grade.EXACT)
@@ -268,7 +270,7 @@ class _Machine:
 
     def _change(self, change: Change) -> None:
         if change.before is not None and not change.is_new:
-            self._see(change.before, change.origin)
+            self._compare_content(change.before, change.origin)
         elif change.is_new and self._text is not None:
             self._append(VersionKind.DELETED, Grade.EXACT, change.origin, None)
             self._confirm(None, Grade.EXACT)

@@ -222,8 +222,8 @@ def _find_state(
     else:
         # Seen later, before anything of this session changed it.
         is_content = following is not None and following.change is None
-        return FileState(path, _doubt(following) if following and is_content else None)
-    return FileState(path, _doubt(found), found.exists)
+        return FileState(path, _downgrade(following) if following and is_content else None)
+    return FileState(path, _downgrade(found), found.exists)
 
 
 def _find_seen(path: str, versions: Sequence[Version], sighting: Sighting) -> FileState:
@@ -248,6 +248,6 @@ def _was_there(version: Version, turn: Turn) -> bool:
 _BY_PERSON = frozenset({CauseKind.PROMPT, CauseKind.NOTICED})
 
 
-def _doubt(version: Version) -> Version:
+def _downgrade(version: Version) -> Version:
     is_certain = version.known in (Grade.EXACT, Grade.REPLAYED)
     return msgspec.structs.replace(version, known=Grade.INFERRED) if is_certain else version

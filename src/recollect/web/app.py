@@ -147,7 +147,7 @@ def _make_limit(parts: AppParts) -> Callable[[Scope], int]:
 
     def find_limit(scope: Scope) -> int:
         is_prompt = scope["path"].startswith(f"{CONVERSATIONS}/")
-        is_open = is_prompt and parts.services.permits.allow_run
+        is_open = is_prompt and parts.services.run_access.allow_run
         is_known = is_open and middleware.has_cookie(parts.services.keys, scope)
         return MAX_PROMPT_BYTES if is_known else middleware.MAX_BYTES
 

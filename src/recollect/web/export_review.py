@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound
-from recollect.export.material import SessionPart, Suspect, allow, list_suspects
+from recollect.export.export_content import MaskedValue, SessionPart, allow, list_masked_values
 from recollect.reader.line_blocks import masked_by
 from recollect.render.terminal import restore_text
 from recollect.web import endpoints, http_messages, page_actions, session_endpoints, templating
@@ -83,7 +83,7 @@ class ExportReview:
         """Return the page."""
         wanted = http_messages.read_form(request, session_endpoints.ExportParameters)
         preferences = templating.read_preferences(request)
-        return await self._workers.run(lambda _: self._draw(wanted, Decisions(), preferences))
+        return await self._workers.run(lambda _: self._render(wanted, Decisions(), preferences))
 
     async def answer(self, request: Request) -> Response:
         """Return the page with a value that was asked for, or the file."""
@@ -95,9 +95,9 @@ class ExportReview:
         preferences = templating.read_preferences(request)
         if decisions.is_final:
             return await self._workers.run(lambda _: self._download(wanted, decisions))
-        return await self._workers.run(lambda _: self._draw(wanted, decisions, preferences))
+        return await self._workers.run(lambda _: self._render(wanted, decisions, preferences))
 
-    def _draw(
+    def _render(
         self,
         wanted: session_endpoints.ExportParameters,
         decisions: Decisions,
@@ -119,8 +119,8 @@ class ExportReview:
     def _download(
         self, wanted: session_endpoints.ExportParameters, decisions: Decisions
     ) -> Response:
-        suspects = {self._identify(each): each for each in self._list_suspects(wanted)}
-        kept = [suspect for name, suspect in suspects.items() if name in decisions.kept]
+        values = {self._identify(each): each for each in self._list_masked_values(wanted)}
+        kept = [masked for name, masked in values.items() if name in decisions.kept]
         if len(kept) < len(decisions.kept):
             raise NothingFound("The session has changed in the meantime. Review the export again.")
         policy = allow(self._services.workspace.redaction, kept)
@@ -131,29 +131,29 @@ class ExportReview:
     def _iter_secrets(
         self, wanted: session_endpoints.ExportParameters, decisions: Decisions
     ) -> Iterator[ReviewedSecret]:
-        for suspect in self._list_suspects(wanted):
-            name = self._identify(suspect)
+        for masked in self._list_masked_values(wanted):
+            name = self._identify(masked)
             yield ReviewedSecret(
                 id=name,
-                kind=suspect.kind,
-                confidence=suspect.confidence,
-                before=suspect.before,
-                after=suspect.after,
-                turn=suspect.turn,
-                count=suspect.count,
-                value=suspect.value[:_MAX_VALUE] if name in decisions.shown else None,
+                kind=masked.kind,
+                confidence=masked.confidence,
+                before=masked.before,
+                after=masked.after,
+                turn=masked.turn,
+                count=masked.count,
+                value=masked.value[:_MAX_VALUE] if name in decisions.shown else None,
                 is_kept=name in decisions.kept,
             )
 
-    def _list_suspects(self, wanted: session_endpoints.ExportParameters) -> list[Suspect]:
+    def _list_masked_values(self, wanted: session_endpoints.ExportParameters) -> list[MaskedValue]:
         workspace = self._services.workspace
         found = workspace.locate(wanted.id, wanted.project)
         with masked_by(None):
             session = open_with_prices(found.transcript, workspace)
-            return list_suspects([SessionPart(session)], workspace.redaction)
+            return list_masked_values([SessionPart(session)], workspace.redaction)
 
-    def _identify(self, suspect: Suspect) -> str:
-        value = f"{suspect.kind} {suspect.value}".encode("utf-8", "surrogatepass")
+    def _identify(self, masked: MaskedValue) -> str:
+        value = f"{masked.kind} {masked.value}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(value, key=self._key, digest_size=_ID_BYTES).hexdigest()
 
 

@@ -290,13 +290,13 @@ class OriginCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 403."""
-        if scope["type"] == "http" and not self._is_welcome(scope):
+        if scope["type"] == "http" and not self._is_allowed(scope):
             message = "Only this server's own pages may request this."
             await json_error(403, "wrong_origin", message)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _is_welcome(self, scope: Scope) -> bool:
+    def _is_allowed(self, scope: Scope) -> bool:
         sites = list_values(scope, "sec-fetch-site")
         origins = list_values(scope, "origin")
         if not all(site in _OWN_SITES for site in sites):

@@ -4,7 +4,7 @@ restore a version of a file.
 A page has tags in the place of secrets. A click on one sends its kind and number here. Only our own
 pages may ask: a program that has the key gets no secrets from the server.
 
-A file is restored only with `--allow-run`, and only for pages of this server (`Permits`). A
+A file is restored only with `--allow-run`, and only for pages of this server (`RunAccess`). A
 transcript can name any path and any work directory, so it must be in a directory whose sessions
 Claude Code keeps under its name, which no transcript decides. Hidden files and those in hidden
 directories may be settings that run something: they are left to `recollect restore`, and so is a
@@ -99,7 +99,7 @@ class Reveal:
 
     def _find_stream(self, request: Request) -> str:
         conversation_id = request.path_params["id"]
-        self._services.permits.check(request, conversation_id)
+        self._services.run_access.check(request, conversation_id)
         return self._services.conversations.find(conversation_id).stream_name
 
     async def _show(self, find_file: FindFile, request: Request) -> Response:
@@ -170,7 +170,7 @@ class FileRestoring:
     async def answer(self, request: Request) -> Response:
         """Return the diff, or restore the file if the diff was confirmed."""
         body = http_messages.decode_body(await request.body(), RestoreBody)
-        self._services.permits.check(request, name_scope(body.path))
+        self._services.run_access.check(request, name_scope(body.path))
         return http_messages.json_response(await to_thread.run_sync(self._restore, body))
 
     def _restore(self, body: RestoreBody) -> RestoreAnswer:

@@ -33,9 +33,9 @@ from recollect.web.settings import (
     MAX_PORT,
     ServerState,
     Settings,
-    recall_port,
-    remember_port,
+    load_last_port,
     remove_state,
+    save_last_port,
     write_state,
 )
 
@@ -151,7 +151,7 @@ def check_host(host: str, *, allow_remote: bool, allow_run: bool = False) -> Non
 def serve(settings: Settings, announce: Announce) -> None:
     """Serve until the process is told to stop; `announce` is called when it is ready."""
     check_host(settings.host, allow_remote=True, allow_run=settings.allow_run)
-    wanted = recall_port(settings.data_directory)
+    wanted = load_last_port(settings.data_directory)
     with _bind(settings, wanted) as listener:
         port: int = listener.getsockname()[1]
         bound = structs.replace(settings, port=port)
@@ -168,7 +168,7 @@ def serve(settings: Settings, announce: Announce) -> None:
         )
         write_state(bound.data_directory, state)
         if settings.port is None and taken is None:
-            remember_port(bound.data_directory, port)
+            save_last_port(bound.data_directory, port)
         try:
             server = _Server(app, lambda: announce(_describe(state, keys.make_launch(), taken)))
             server.run(sockets=[listener])

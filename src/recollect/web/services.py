@@ -1,8 +1,8 @@
 """What every request uses: settings, keys, the workspace, and the conversations that run."""
 
 from recollect.reader.line_blocks import mask_by_default
-from recollect.web.conversations.permits import AuditLog, Permits
 from recollect.web.conversations.registry import Conversations
+from recollect.web.conversations.run_access import AuditLog, RunAccess
 from recollect.web.middleware import Keys
 from recollect.web.settings import Settings
 from recollect.workspace.secret_masks import make_mask
@@ -15,7 +15,7 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.keys = Keys(settings.port or 0)
-        self.permits = Permits(settings, self.keys)
+        self.run_access = RunAccess(settings, self.keys)
         self.audit = AuditLog(settings.data_directory, settings.now)
         self.conversations = Conversations(self.audit)
         self.workspace = ServedWorkspace(

@@ -20,8 +20,8 @@ from recollect.documents.events import ConversationsDocument
 from recollect.documents.file_versions import CheckpointsDocument, FileDocument
 from recollect.errors import NothingFound
 from recollect.export import export_options
+from recollect.export.export_content import SessionPart
 from recollect.export.exporter import Exporter, name_export
-from recollect.export.material import SessionPart
 from recollect.library.opening import price_turn
 from recollect.library.session_filters import hide_path
 from recollect.reader.transcript_reader import read_shown

@@ -83,14 +83,14 @@ def write_state(directory: Path, state: ServerState) -> None:
         ) from error
 
 
-def remember_port(directory: Path, port: int) -> None:
+def save_last_port(directory: Path, port: int) -> None:
     """Note the port, so that links still lead here after the next start."""
     # A link that is not remembered is an inconvenience, not a failure.
     with contextlib.suppress(OSError):
         (directory / PORT_NAME).write_text(f"{port}\n", encoding="ascii")
 
 
-def recall_port(directory: Path) -> int:
+def load_last_port(directory: Path) -> int:
     """Return the port of the last server, or the default one."""
     noted = (read_small(directory / PORT_NAME) or b"").strip()
     is_port = noted.isdigit() and len(noted) <= len(str(MAX_PORT)) and 0 < int(noted) <= MAX_PORT

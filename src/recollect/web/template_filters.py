@@ -162,7 +162,7 @@ def split_name(path: str, directory: str | None = None) -> tuple[str, str]:
     return shown[:at], shown[at:]
 
 
-def name_apart(paths: Iterable[str]) -> dict[str, str]:
+def make_unique_names(paths: Iterable[str]) -> dict[str, str]:
     """Return a name for each path: its last part, with enough parents to make it unique."""
     parts = {path: _split_path(path) for path in paths}
     return {
@@ -239,7 +239,7 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "iso": or_dash(_format_iso),
     "days_left": count_days_left,
     "base_name": get_base_name,
-    "names_apart": name_apart,
+    "names_apart": make_unique_names,
     "split_name": split_name,
     "model_name": shorten_model,
     "tool_name": shorten_tool,

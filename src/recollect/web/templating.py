@@ -300,7 +300,7 @@ class Templates:
             sessions=sum(not each.is_subagent for each in known.sessions),
             live=len(known.present.live),
             failure=known.failure,
-            allow_run=self._services.permits.allow_run,
+            allow_run=self._services.run_access.allow_run,
             waiting=sum(
                 bool(each.waiting) for each in self._services.conversations.document.conversations
             ),

@@ -92,7 +92,7 @@ def _describe_link(link: commit_links.CommitLink) -> file_versions.CommitEntry:
     )
 
 
-class _Tally:
+class _LineCounter:
     """Counts lines by who wrote them."""
 
     def __init__(self) -> None:
@@ -156,42 +156,42 @@ def explain_commit(workspace: Workspace, revision: str, directory: Path) -> Expl
     if commit is None:
         raise NothingFound(f"{revision!r} is not a commit in {repository.root}.")
     finder = FileFinder(workspace, FileRequest(repository.root / "any"))
-    tally = _Tally()
+    counter = _LineCounter()
     for path, _ in workspace.track_files(commit.files):
         added = repository.read_added_lines(commit.id, path)
         if added:
-            _tally_commit(
-                tally, finder.find(repository.root / path, only_near=True), commit, path, added
+            _count_commit_lines(
+                counter, finder.find(repository.root / path, only_near=True), commit, path, added
             )
     document = file_versions.WhyDocument(
         schema=WHY_SCHEMA,
         commit=commit.id,
         subject=mask_words(commit.subject),
-        added=sum(tally.counts.values()),
-        other=tally.counts["other"],
-        unknown=tally.counts["unknown"],
-        prompts=tally.list_prompts(),
+        added=sum(counter.counts.values()),
+        other=counter.counts["other"],
+        unknown=counter.counts["unknown"],
+        prompts=counter.list_prompts(),
         sessions=tuple(_iter_sessions(finder, repository, commit)),
     )
-    return Explanation(document, git_repository.format_note(commit.id, tally.written), repository)
+    return Explanation(document, git_repository.format_note(commit.id, counter.written), repository)
 
 
-def _tally_commit(
-    tally: _Tally,
+def _count_commit_lines(
+    counter: _LineCounter,
     found: FoundFile | None,
     commit: git_repository.Commit,
     path: str,
     added: set[int],
 ) -> None:
     if found is None:
-        tally.add_other(len(added))
+        counter.add_other(len(added))
         return
     try:
         lines = file_blame.blame_revision(found.history, found.git, commit.id)
     except NothingFound:
         # Not a text file.
         return
-    tally.add(path, (line for line in lines if line.number in added))
+    counter.add(path, (line for line in lines if line.number in added))
 
 
 def _iter_sessions(
@@ -224,7 +224,7 @@ def count_tree(workspace: Workspace, directory: Path) -> file_versions.TreeDocum
     known = {
         name.casefold() for _, outline in finder.index.find(None) for name in outline.list_names()
     }
-    tally = _Tally()
+    counter = _LineCounter()
     files = written = 0
     for path in workspace.track_files(repository.list_files(directory.absolute())):
         data = file_paths.read_tracked(repository.root / path)
@@ -235,21 +235,21 @@ def count_tree(workspace: Workspace, directory: Path) -> file_versions.TreeDocum
         is_known = any(each.casefold() in known for each in _list_names(repository.root / path))
         found = finder.find(repository.root / path, only_near=True) if is_known else None
         if found is None:
-            tally.add_other(len(file_texts.split_lines(content.text)))
+            counter.add_other(len(file_texts.split_lines(content.text)))
             continue
         modified = file_paths.find_modified(repository.root / path)
-        tally.add(path, file_blame.blame_present(found.history, found.git, data, modified))
+        counter.add(path, file_blame.blame_present(found.history, found.git, data, modified))
         written += sum(each.added for each in found.history.own if each.change is not None)
     return file_versions.TreeDocument(
         schema=TREE_SCHEMA,
         path=mask_path(str(directory.absolute())),
         files=files,
-        lines=sum(tally.counts.values()),
-        other=tally.counts["other"],
-        unknown=tally.counts["unknown"],
-        written=max(written, tally.counts["claude"]),
-        survived=tally.counts["claude"],
-        prompts=tally.list_prompts(),
+        lines=sum(counter.counts.values()),
+        other=counter.counts["other"],
+        unknown=counter.counts["unknown"],
+        written=max(written, counter.counts["claude"]),
+        survived=counter.counts["claude"],
+        prompts=counter.list_prompts(),
     )
 
 

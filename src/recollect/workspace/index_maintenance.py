@@ -74,11 +74,11 @@ def _sync(
     )
     if options.texts:
         from recollect.store import delete_texts
-        from recollect.workspace.searching import index_some
+        from recollect.workspace.searching import update_text_index
 
         if options.rebuild:
             delete_texts(workspace.data_directory)
-        index_some(workspace, transcripts)
+        update_text_index(workspace, transcripts)
     return report.files_read, report.bytes_read
 
 
@@ -87,17 +87,17 @@ def check_health(workspace: Workspace, paths: Sequence[Path]) -> HealthReport:
 
     Without `paths` the Claude directories and the index are checked too.
     """
-    from recollect.health.survey import survey, take_inventory
+    from recollect.health.file_checks import check_files, list_inputs
 
     checked = paths or workspace.roots
     try:
-        inventory = take_inventory(checked)
+        inputs = list_inputs(checked)
     except NothingFound as error:
         raise NoSessions(str(error)) from error
-    if not inventory.sources and not inventory.refused:
+    if not inputs.sources and not inputs.refused:
         looked_at = "".join(f"\n  {path}" for path in checked)
         raise NoSessions(f"No transcripts found. Looked in:{looked_at}")
-    report = survey(workspace.track_files(inventory.sources), inventory.refused)
+    report = check_files(workspace.track_files(inputs.sources), inputs.refused)
     return report if paths else add_local_checks(workspace, report)
 
 

@@ -48,7 +48,7 @@ def count_usage(
     return query_ledger_of(roots, data_directory, transcripts, usage_requests.sum_by_session)
 
 
-def index_some(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
+def update_text_index(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
     """Index texts for a while; return whether all are indexed."""
     return index_texts(
         data_directory, ANALYZER, transcripts, seconds=TEXT_SECONDS, consumers=(FIGURES,)
@@ -120,7 +120,7 @@ class Refresher:
         gone = tuple(self._stamps.keys() - {each.file for each in transcripts})
         seconds = time.monotonic() - started
         self.has_found = bool(changed or gone)
-        self._tell_processes()
+        self._publish_processes()
         if changed or gone or self._is_first:
             find_context = cache(_make_context)
             self._list(changed, gone, find_context)
@@ -132,10 +132,10 @@ class Refresher:
         elif self._unread:
             self._find_figures()
         self._is_first = False
-        has_more = not self._is_searchable or bool(self._list_settled())
+        has_more = not self._is_searchable or bool(self._list_ready())
         return 0.0 if has_more else max(MIN_PAUSE, SHARE * seconds)
 
-    def _tell_processes(self) -> None:
+    def _publish_processes(self) -> None:
         live = session_queries.find_running(self._task.roots)
         if live != self._live:
             self._live = live
@@ -200,7 +200,7 @@ class Refresher:
 
     def _find_figures(self) -> None:
         """Read some transcripts completely; unreadable ones are not tried again."""
-        batch = self._list_settled()
+        batch = self._list_ready()
         for each in batch:
             del self._unread[each.file]
         if batch:
@@ -209,7 +209,7 @@ class Refresher:
                 session_catalog.Update(listings=tuple((each.path, each) for each in found))
             )
 
-    def _list_settled(self) -> list[Transcript]:
+    def _list_ready(self) -> list[Transcript]:
         """Return the next transcripts to read completely."""
         now, room = time.time(), FIGURE_BYTES
         batch: list[Transcript] = []
@@ -235,7 +235,7 @@ class Refresher:
 
     def _index(self, transcripts: Sequence[Transcript]) -> None:
         try:
-            is_current = index_some(self._task.data_directory, transcripts)
+            is_current = update_text_index(self._task.data_directory, transcripts)
         except IndexFailure as error:
             # Nothing more can be done here; search says why it has no results.
             self._is_searchable = True

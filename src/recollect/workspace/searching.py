@@ -97,7 +97,7 @@ def _index_and_search(
     options: engine.SearchOptions,
     seconds: float | None,
 ) -> engine.SearchResult:
-    is_complete = index_some(workspace, transcripts, seconds)
+    is_complete = update_text_index(workspace, transcripts, seconds)
     directory = workspace.data_directory
     return engine.search(directory, text, transcripts, options, index_complete=is_complete)
 
@@ -115,11 +115,11 @@ def search_as_is(
         return engine.search(directory, text, transcripts, options, index_complete=False)
     except DamagedIndex:
         # It has been deleted; rebuild as much as fits into the time.
-        index_some(workspace, transcripts, rebuild_seconds)
+        update_text_index(workspace, transcripts, rebuild_seconds)
         return engine.search(directory, text, transcripts, options, index_complete=False)
 
 
-def index_some(
+def update_text_index(
     workspace: Workspace,
     transcripts: Sequence[Transcript],
     seconds: float | None = None,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.errors import RecollectError
 from recollect.reader.line_blocks import NOWHERE, LineBlock
-from recollect.redact import may_hold_secret
+from recollect.redact import may_contain_secret
 from recollect.sources.growth import FileState, Growth, find_growth_of
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes, load_hasher
@@ -52,7 +52,7 @@ class DisplayMask:
         if (
             block.offset >= NOWHERE
             and not self._policy.patterns
-            and not may_hold_secret(block.data.decode("utf-8", "replace"))
+            and not may_contain_secret(block.data.decode("utf-8", "replace"))
         ):
             return {}
         with self._lock:
@@ -94,10 +94,10 @@ def make_mask(workspace: WorkspaceResources) -> DisplayMask:
 
 def note_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> SecretNotes:
     """Return what is noted of all files, after the text pass has read these transcripts."""
-    from recollect.workspace.searching import index_some
+    from recollect.workspace.searching import update_text_index
 
     try:
-        index_some(workspace, transcripts)
+        update_text_index(workspace, transcripts)
     except RecollectError:
         # Where no index can be written, the files are read.
         return NO_NOTES
@@ -301,11 +301,11 @@ def _iter_noted_lines(
 
 def _find_suspects(block: LineBlock, known_end: int) -> set[int]:
     """Return the starts of suspicious lines from a position on."""
-    from recollect.redact.suspects import find_suspects
+    from recollect.redact.prefilter import find_suspicious_lines
 
     skipped = max(known_end - block.offset, 0)
     # The text pass stops at the start of a line.
-    return {skipped + start for start, _ in find_suspects(block.data[skipped:])}
+    return {skipped + start for start, _ in find_suspicious_lines(block.data[skipped:])}
 
 
 def _find_start(data: bytes, at: int) -> int:

@@ -14,7 +14,7 @@ from typing import Final
 
 from recollect.documents.health_report import HealthReport
 from recollect.errors import NothingFound
-from recollect.health.survey import survey, take_inventory
+from recollect.health.file_checks import check_files, list_inputs
 from recollect.library.opening import IncrementalSession
 from recollect.session.session import Session
 from recollect.workspace.index_maintenance import add_local_checks
@@ -52,7 +52,7 @@ class SessionCache:
             session = entry.reader.catch_up(current[0], refresh_state(found.relatives))
             entry.is_read = True
             yield session
-        self._shrink()
+        self._evict()
 
     def is_open(self, found: FoundSession) -> bool:
         """Return whether the session was read before, so that using it takes no time."""
@@ -65,7 +65,7 @@ class SessionCache:
             self._sessions.move_to_end(path)
             return entry
 
-    def _shrink(self) -> None:
+    def _evict(self) -> None:
         """Drop the sessions used longest ago; the last one stays, however large it is."""
         with self._lock:
             total = sum(entry.reader.bytes for entry in self._sessions.values())
@@ -100,8 +100,8 @@ class HealthCache:
         return made[1] if made is not None and made[0] == _find_state(known) else None
 
     def _make_report(self) -> HealthReport:
-        inventory = take_inventory(self._workspace.roots)
-        report = survey(inventory.sources, inventory.refused)
+        inputs = list_inputs(self._workspace.roots)
+        report = check_files(inputs.sources, inputs.refused)
         return add_local_checks(self._workspace, report) if self._checks_this_machine else report
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from recollect.errors import NothingFound, UnreadableInput, UsageError
+from recollect.export.export_content import MaskedValue, SessionPart, allow, list_masked_values
 from recollect.export.export_options import TABULAR, ExportOptions, Format, find_format
 from recollect.export.exporter import Exporter, name_export
-from recollect.export.material import SessionPart, Suspect, allow, list_suspects
 from recollect.export.writing import is_directory, make_directory
 from recollect.library.opening import find_subagent_files
 from recollect.library.session_filters import SessionQuery
@@ -94,17 +94,17 @@ class SessionExport:
         self._places = find_exported(workspace, request)
         self._unread: list[str] = []
 
-    def list_suspects(self) -> list[Suspect]:
+    def list_masked_values(self) -> list[MaskedValue]:
         """Return the values that will be masked, for review."""
         policy = self.exporter.options.redaction
         parts = self._iter_parts("sessions", is_masked=False)
-        return list_suspects(parts, policy) if policy is not None else []
+        return list_masked_values(parts, policy) if policy is not None else []
 
-    def allow(self, suspects: Sequence[Suspect]) -> None:
+    def allow(self, values: Sequence[MaskedValue]) -> None:
         """Leave these values as they are."""
         policy = self.exporter.options.redaction
-        if policy is not None and suspects:
-            self.exporter = self.exporter.with_policy(allow(policy, suspects))
+        if policy is not None and values:
+            self.exporter = self.exporter.with_policy(allow(policy, values))
 
     def stream(self) -> Iterator[bytes]:
         """Return the pieces of the export of one session."""

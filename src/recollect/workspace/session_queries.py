@@ -160,7 +160,7 @@ def list_sessions(
     return structs.replace(chosen, sessions=shown)
 
 
-def list_known(
+def list_cached(
     workspace: Workspace, matches: Callable[[SessionListing], bool], limit: int
 ) -> list[SessionListing]:
     """Return sessions from the index as it is, newest first; files are not read."""
@@ -235,10 +235,10 @@ def open_with_prices(transcript: Transcript, workspace: Workspace | None) -> Ses
 
     Without one only sessions in which an old client recorded a cost are priced, for comparison.
     """
-    from recollect.library.opening import open_transcript, price_messages, price_noted
+    from recollect.library.opening import open_transcript, price_messages, price_recorded_costs
 
     if workspace is None:
-        return open_transcript(transcript, price_noted)
+        return open_transcript(transcript, price_recorded_costs)
     return open_transcript(
         transcript, lambda messages: price_messages(messages, workspace.price_list)
     )

@@ -17,7 +17,7 @@ from msgspec import Struct
 from recollect.documents.session_documents import TokenShares
 from recollect.documents.turn_documents import ToolStep, TurnView
 from recollect.errors import NothingFound, UsageError
-from recollect.library.opening import FIRST_BYTES, price_turn, read_first_part
+from recollect.library.opening import FIRST_BYTES, price_turn, read_partial_session
 from recollect.locations.place_names import PlaceName
 from recollect.pricing import Prices
 from recollect.render.views.turn_views import build_turn_views, complete_turn
@@ -89,7 +89,7 @@ class TurnRequest(Struct, frozen=True, kw_only=True):
 
     name: str
     """A name of a session, or of a place in it."""
-    spot: PlaceName | None = None
+    place: PlaceName | None = None
     """A place in the session, if `name` has none."""
     selection: TurnSelection = TurnSelection()
     context: int = 0
@@ -107,7 +107,7 @@ def open_turns(workspace: "Workspace", request: TurnRequest) -> OpenedTurns:
     """Open a session and select what is asked for; raises NothingFound if there is no such turn."""
     found = workspace.find_place(request.name)
     session = workspace.open_found(found, with_prices=request.with_prices)
-    at = locate(session, request.spot or found.place, request.words)
+    at = locate(session, request.place or found.place, request.words)
     is_any = request.selection == TurnSelection()
     if at is not None:
         if not is_any:
@@ -265,7 +265,7 @@ class TurnRange(Struct, frozen=True, kw_only=True):
 def load_turns(workspace: "ServedWorkspace", found: FoundSession, wanted: TurnWindow) -> TurnRange:
     """Return the requested turns of a session."""
     if wanted.is_quick and _can_be_quick(workspace, found, wanted):
-        part = read_first_part(found.transcript)
+        part = read_partial_session(found.transcript)
         if wanted.start < part.turn_count or part.is_whole:
             workspace.read_ahead(found)
             stop = min(wanted.start + wanted.count, part.turn_count)

@@ -67,13 +67,13 @@ class Workspace(WorkspaceResources):
 
         return list_sessions(self, query, (page, page_size), with_usage=with_usage, as_tree=as_tree)
 
-    def list_known(
+    def list_cached(
         self, matches: Callable[[SessionListing], bool], limit: int
     ) -> list[SessionListing]:
         """Return sessions from the index as it is, newest first; files are not read."""
-        from recollect.workspace.session_queries import list_known
+        from recollect.workspace.session_queries import list_cached
 
-        return list_known(self, matches, limit)
+        return list_cached(self, matches, limit)
 
     def find(self, name: str) -> Transcript:
         """Return the transcript for a path, an id or the start of one, a title, `latest` or `-1`.

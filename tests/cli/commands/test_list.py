@@ -17,7 +17,7 @@ NOT_FOR_UNCHANGED_FILES = {
     "recollect.session.session",
     "recollect.redact",
     "recollect.locations.place_names",
-    "recollect.store.remains",
+    "recollect.store.replaced_indexes",
     "difflib",
     "hashlib",
     "json",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.program import COMMANDS
-from recollect.web.settings import DEFAULT_PORT, recall_port
+from recollect.web.settings import DEFAULT_PORT, load_last_port
 from tests.cli.demo_home import GOLDEN
 from tests.golden import check_golden
 from tests.process import RunRecollect
@@ -129,4 +129,4 @@ def test_a_port_that_makes_no_sense_is_not_remembered(tmp_path: Path, noted: str
     """Without a note, or with a broken one, links begin at the default port."""
     if noted is not None:
         (tmp_path / "web-port").write_text(noted)
-    assert recall_port(tmp_path) == DEFAULT_PORT
+    assert load_last_port(tmp_path) == DEFAULT_PORT

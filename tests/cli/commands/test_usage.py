@@ -33,7 +33,7 @@ NOT_FOR_WARM_ANSWERS = (
     "recollect.session.session",
     "recollect.library",
     "recollect.sync.sync_engine",
-    "recollect.store.remains",
+    "recollect.store.replaced_indexes",
     "hashlib",
     "json",
     "multiprocessing",

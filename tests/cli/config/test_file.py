@@ -10,8 +10,8 @@ from recollect.cli.config_file import (
     SETTINGS,
     ConfigValue,
     find_path,
+    load_config_values,
     load_policy,
-    load_stated,
 )
 from recollect.cli.program import Defaults, load_defaults
 from recollect.errors import UsageError
@@ -53,14 +53,14 @@ def refuse(path: Path, text: str) -> str:
     """The message about a file that cannot be followed, without its path."""
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
-        load_stated()
+        load_config_values()
     return str(caught.value).replace(str(path), "FILE")
 
 
 def test_every_setting_can_be_made(config: Path) -> None:
     """Values come with their line numbers, and `~` is the home directory."""
     config.write_text(FULL, encoding="utf-8")
-    assert load_stated() == {
+    assert load_config_values() == {
         "roots": ConfigValue(("/home/mina/.claude", "/mnt/old"), 2),
         "timezone": ConfigValue("Europe/Berlin", 4),
         "prices": ConfigValue("/etc/prices.toml", 5),
@@ -109,13 +109,13 @@ def test_the_file_lies_in_the_directory_for_configuration(
 
 def test_no_file_is_no_setting(tmp_path: Path) -> None:
     """Nobody needs one."""
-    assert load_stated({"XDG_CONFIG_HOME": str(tmp_path)}) == {}
+    assert load_config_values({"XDG_CONFIG_HOME": str(tmp_path)}) == {}
 
 
 def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
     """A slip in the variable must not pass for no settings."""
     with pytest.raises(UsageError) as caught:
-        load_stated()
+        load_config_values()
     message = f"RECOLLECT_CONFIG: {config} does not exist."
     assert str(caught.value) == message
 
@@ -193,7 +193,7 @@ def test_what_is_no_text_is_said(config: Path) -> None:
     """Bytes that are no UTF-8 are not guessed at."""
     config.write_bytes(b"timezone = '\xff'")
     with pytest.raises(UsageError) as caught:
-        load_stated()
+        load_config_values()
     assert str(caught.value) == f"{config} is not valid UTF-8."
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.usage_text import TableLine, choose_places, iter_usage_table, show_cost
+from recollect.cli.usage_text import TableLine, choose_decimals, iter_usage_table, show_cost
 from recollect.render.terminal import measure
 from recollect.usage.totals import Totals, make_totals
 
@@ -50,7 +50,11 @@ def test_what_is_known_of_a_cost(totals: Totals, shown: str) -> None:
 
 def test_small_costs_have_more_places() -> None:
     """If no cost in a table reaches a dollar, cents are too coarse."""
-    assert [choose_places([999_999]), choose_places([5, 1_000_000]), choose_places([])] == [4, 2, 4]
+    assert [choose_decimals([999_999]), choose_decimals([5, 1_000_000]), choose_decimals([])] == [
+        4,
+        2,
+        4,
+    ]
 
 
 def test_a_wide_terminal_has_full_numbers_and_bars() -> None:

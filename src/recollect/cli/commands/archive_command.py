@@ -182,7 +182,7 @@ def list_archived(*, as_json: bool) -> int:
     from recollect.cli.archive_text import iter_sessions
 
     archive = archive_encryption.open_existing()
-    document = describe_sessions(archive, _list_known())
+    document = describe_sessions(archive, _list_cached())
     if not document.sessions and not as_json:
         raise NothingFound("The archive is empty. Run `recollect archive sync` first.")
     archive_encryption.print_document(
@@ -329,7 +329,7 @@ def forget(session: str, *, undo: bool, dry_run: bool, yes: bool, as_json: bool)
     return 0
 
 
-def _list_known() -> dict[str, "SessionListing"]:
+def _list_cached() -> dict[str, "SessionListing"]:
     """Return the sessions that lists show, by path."""
     from recollect.cli.command_workspace import command_workspace
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from recollect.cli import file_text, terminal_output
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.commands.commit_commands import iter_prompts, iter_rest
+from recollect.cli.commands.commit_commands import iter_other_counts, iter_prompts
 from recollect.cli.json_output import format_document
 from recollect.cli.options import check_reveal, claude_dir_option, json_option, reveal_option
 from recollect.documents.file_versions import BlamedLine, BlameDocument, TreeDocument
@@ -126,7 +126,7 @@ def _iter_tree(found: TreeDocument, columns: int) -> Iterator[str]:
     )
     yield from iter_prompts(found.prompts, columns)
     rest = {"not by Claude Code": found.other, "unknown": found.unknown}
-    yield from iter_rest(rest, found.lines)
+    yield from iter_other_counts(rest, found.lines)
     if found.written:
         share = 100 * found.survived / found.written
         kept = f"{found.survived:,} of {found.written:,}"

@@ -158,7 +158,7 @@ def _iter_reasons(document: WhyDocument, columns: int) -> Iterator[str]:
     )
     yield from iter_prompts(document.prompts, columns)
     rest = {"not by Claude Code": document.other, "unknown": document.unknown}
-    yield from iter_rest(rest, document.added)
+    yield from iter_other_counts(rest, document.added)
     for each in document.sessions:
         name = terminal_output.label_id(each.session)
         at = f", turn {each.turn}" if each.turn else ""
@@ -198,7 +198,7 @@ def _make_prompt_cells(entry: PromptLines) -> tuple[str, str, str, str]:
     )
 
 
-def iter_rest(counts: dict[str, int], total: int) -> Iterator[str]:
+def iter_other_counts(counts: dict[str, int], total: int) -> Iterator[str]:
     """Yield how many lines are from elsewhere."""
     for name, count in counts.items():
         if count:

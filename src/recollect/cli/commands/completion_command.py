@@ -97,7 +97,7 @@ def completion_command(ctx: click.Context, shell: str) -> None:
 def complete_session(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """Return sessions whose id starts with, or whose title contains, `incomplete`."""
     try:
-        known = Workspace(ctx.params.get("claude_dirs") or ()).list_known(
+        known = Workspace(ctx.params.get("claude_dirs") or ()).list_cached(
             lambda each: _is_plain(each) and _matches(each, incomplete), MAX_OFFERED
         )
     except (RecollectError, OSError):

@@ -32,8 +32,8 @@ from recollect.render.terminal import safe_text
 
 if TYPE_CHECKING:
     from recollect.documents.command_reports import ExportDocument
+    from recollect.export.export_content import MaskedValue
     from recollect.export.export_options import ExportOptions
-    from recollect.export.material import Suspect
     from recollect.workspace.session_exports import ExportRequest, SessionExport
     from recollect.workspace.turn_selection import TurnBounds
     from recollect.workspace.workspace import Workspace
@@ -68,14 +68,14 @@ def _describe_files(document: ExportDocument) -> Iterator[str]:
         yield f"and {format_count(len(rest), 'more file')} ({size})"
 
 
-def review(suspects: Sequence[Suspect]) -> list[Suspect]:
+def review(values: Sequence[MaskedValue]) -> list[MaskedValue]:
     """Ask about each value; return those that are not secrets."""
-    kept: list[Suspect] = []
-    for number, suspect in enumerate(suspects, start=1):
-        for line in _describe(suspect):
+    kept: list[MaskedValue] = []
+    for number, masked in enumerate(values, start=1):
+        for line in _describe(masked):
             click.echo(line, err=True)
         answer = click.prompt(
-            f"Mask it? ({number} of {len(suspects)}; a masks all the rest)",
+            f"Mask it? ({number} of {len(values)}; a masks all the rest)",
             type=click.Choice(["y", "n", "a"]),
             default="y",
             err=True,
@@ -83,21 +83,19 @@ def review(suspects: Sequence[Suspect]) -> list[Suspect]:
         if answer == "a":
             break
         if answer == "n":
-            kept.append(suspect)
+            kept.append(masked)
     return kept
 
 
-def _describe(suspect: Suspect) -> Iterator[str]:
-    place = f"session {suspect.session_id[:8]}, turn {suspect.turn}"
-    times = "" if suspect.count == 1 else f", {suspect.count} times"
+def _describe(masked: MaskedValue) -> Iterator[str]:
+    place = f"session {masked.session_id[:8]}, turn {masked.turn}"
+    times = "" if masked.count == 1 else f", {masked.count} times"
     yield ""
-    yield click.style(
-        safe_text(f"{suspect.kind} ({suspect.confidence}), {place}{times}"), bold=True
-    )
-    value = suspect.value if len(suspect.value) <= _MAX_VALUE else f"{suspect.value[:_MAX_VALUE]}…"
+    yield click.style(safe_text(f"{masked.kind} ({masked.confidence}), {place}{times}"), bold=True)
+    value = masked.value if len(masked.value) <= _MAX_VALUE else f"{masked.value[:_MAX_VALUE]}…"
     # A terminal may end a style at the end of a line.
     marked = "\n".join(click.style(line, reverse=True) for line in safe_text(value).split("\n"))
-    context = f"{safe_text(suspect.before)}{marked}{safe_text(suspect.after)}"
+    context = f"{safe_text(masked.before)}{marked}{safe_text(masked.after)}"
     yield from (f"  {line}" for line in context.strip("\n").split("\n"))
 
 
@@ -267,7 +265,7 @@ def export_command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> in
             chosen = replace(chosen, redaction=workspace.redaction)
         export = SessionExport(workspace, request, chosen)
         if options["review"]:
-            export.allow(review(export.list_suspects()))
+            export.allow(review(export.list_masked_values()))
         if not _has_file(options):
             return _print(export)
         target = Path(options["output"] or "")

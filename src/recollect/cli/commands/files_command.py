@@ -108,12 +108,12 @@ def iter_diffs(
             (f"  {describe_origin(change, render_options, with_sessions=with_sessions)}", "dim"),
         )
         yield from canvas.wrap(title, render_options.columns)
-        yield from map(str.rstrip, _draw(change, canvas))
+        yield from map(str.rstrip, _render(change, canvas))
         yield ""
     yield describe_sum(changes)
 
 
-def _draw(change: file_versions.FileChange, canvas: Canvas) -> Iterator[str]:
+def _render(change: file_versions.FileChange, canvas: Canvas) -> Iterator[str]:
     for part in change.diff:
         if isinstance(part, turn_documents.Diff):
             yield from render_diff(part, canvas, canvas.options.columns)

@@ -133,7 +133,7 @@ def run_command(prompt: str, **options: Unpack[_Options]) -> int:
     from recollect.launch.client_commands import check_run  # not needed for --help
 
     if options["ask"]:
-        return _run_and_ask(prompt, options)
+        return _run_interactively(prompt, options)
     run = _plan(prompt, options)
     client = check_run(run)
     _mask(options)
@@ -142,7 +142,7 @@ def run_command(prompt: str, **options: Unpack[_Options]) -> int:
         return _watch(client, run, kept, printer)
 
 
-def _run_and_ask(prompt: str, options: _Options) -> int:
+def _run_interactively(prompt: str, options: _Options) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--ask needs a terminal, to show the questions and read the answers.")
     for name, is_given in (
@@ -155,7 +155,7 @@ def _run_and_ask(prompt: str, options: _Options) -> int:
     # These import prompt_toolkit and the session model.
     import asyncio
 
-    from recollect.cli.asking import run_and_ask
+    from recollect.cli.interactive_run import run_interactively
     from recollect.launch.conversation_options import ConversationOptions
     from recollect.render.terminal.canvas import Canvas
 
@@ -172,7 +172,7 @@ def _run_and_ask(prompt: str, options: _Options) -> int:
     )
     canvas = Canvas(_make_render_options(options, directory))
     _mask(options)
-    return asyncio.run(run_and_ask(conversation, prompt, canvas))
+    return asyncio.run(run_interactively(conversation, prompt, canvas))
 
 
 def _mask(options: _Options) -> None:

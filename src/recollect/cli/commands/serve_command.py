@@ -13,7 +13,7 @@ import click
 
 from recollect.archive import find_archive_directory
 from recollect.archive.deleted_sessions import use_archive
-from recollect.cli import clock, command_workspace, options, outcome
+from recollect.cli import clock, command_workspace, exit_codes, options
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import resolve_roots
@@ -102,7 +102,7 @@ def serve_command(  # noqa: PLR0913 - one parameter per option
             is_demo=is_demo,
             allow_run=allow_run,
             redaction=load_policy,
-            shows_errors=bool(os.environ.get(outcome.DEBUG_VARIABLE)),
+            shows_errors=bool(os.environ.get(exit_codes.DEBUG_VARIABLE)),
         )
         serve(settings, lambda running: _announce(running, print_url=print_url, opens=not no_open))
     return 0
@@ -142,7 +142,7 @@ def _choose_data(*, is_demo: bool) -> Iterator[Path]:
 
 def _set_up_log() -> None:
     """Log errors only if RECOLLECT_DEBUG is set: a log may contain private data."""
-    level = logging.DEBUG if os.environ.get(outcome.DEBUG_VARIABLE) else logging.CRITICAL
+    level = logging.DEBUG if os.environ.get(exit_codes.DEBUG_VARIABLE) else logging.CRITICAL
     logging.getLogger("recollect.web").setLevel(level)
     if level == logging.DEBUG:
         logging.basicConfig()

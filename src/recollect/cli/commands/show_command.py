@@ -22,7 +22,7 @@ from recollect.cli.options import (
 )
 from recollect.cli.turn_options import Number, SegmentNumber, TurnBoundsOption
 from recollect.errors import UsageError
-from recollect.locations.place_names import read_spot
+from recollect.locations.place_names import read_place_within
 from recollect.render.terminal import POINTER
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
@@ -138,7 +138,7 @@ def show_command(session: str | None, **options: Unpack[_Options]) -> int:
             return _show_thread(workspace, name, options)
         request = TurnRequest(
             name=name,
-            spot=read_spot(options["at"]) if session and options["at"] else None,
+            place=read_place_within(options["at"]) if session and options["at"] else None,
             selection=selection,
             context=options["context"],
             words=options["highlight"],

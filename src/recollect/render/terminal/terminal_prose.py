@@ -272,16 +272,16 @@ class _Item(ListItem):
 
     def render_bullet(self, console: Console, options: ConsoleOptions) -> RenderResult:
         style = console.get_style("markdown.item.bullet")
-        yield from self._draw(Segment("• ", style), console, options)
+        yield from self._render(Segment("• ", style), console, options)
 
     def render_number(
         self, console: Console, options: ConsoleOptions, number: int, last_number: int
     ) -> RenderResult:
         style = console.get_style("markdown.item.number")
         label = f"{number}. ".rjust(len(str(last_number)) + 2)
-        yield from self._draw(Segment(label, style), console, options)
+        yield from self._render(Segment(label, style), console, options)
 
-    def _draw(self, label: Segment, console: Console, options: ConsoleOptions) -> RenderResult:
+    def _render(self, label: Segment, console: Console, options: ConsoleOptions) -> RenderResult:
         width = len(label.text)
         inner = options.update(width=max(options.max_width - width, 1))
         for line in console.render_lines(self.elements, inner, style=self.style):

@@ -217,17 +217,17 @@ class _Steps:
         for entry in entries:
             what = entry.what
             if not isinstance(what, envelope.Chain) or isinstance(what, envelope.Unknown):
-                yield from _name_steps(self._show_happening(entry), what)
+                yield from _name_steps(self._show_entry(entry), what)
                 continue
             if self._gaps and what.uuid in self._gaps:
                 yield notices.make_gap_notice(what)
-            steps = self._show_happening(entry)
+            steps = self._show_entry(entry)
             texts = record_texts.list_texts(what)
             if texts and not self._repeats_call(what):
                 steps = record_notices.add_texts(what, tuple(steps), texts)
             yield from _name_steps(steps, what)
 
-    def _show_happening(self, entry: TimelineEntry) -> Iterable[turn_documents.Step]:
+    def _show_entry(self, entry: TimelineEntry) -> Iterable[turn_documents.Step]:
         what, message = entry.what, entry.message
         if message is not None:
             if isinstance(what, conversation_records.Assistant):

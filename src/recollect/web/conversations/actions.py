@@ -1,6 +1,6 @@
 """The requests of a conversation's page: start, send, answer, stop and the like.
 
-They are for our own pages only, and `Permits` checks each: the nonce of a conversation's page is
+They are for our own pages only, and `RunAccess` checks each: the nonce of a conversation's page is
 good for that conversation and for nothing else. Reading is by GET and needs no nonce.
 """
 
@@ -20,7 +20,13 @@ from recollect.launch import context_references
 from recollect.launch.client_replies import ClientInfo, ContextUsage
 from recollect.reader.line_blocks import mask_value
 from recollect.web import http_messages
-from recollect.web.conversations import answers, hosting, page_messages, permits, sent_prompts
+from recollect.web.conversations import (
+    answers,
+    hosted_conversation,
+    page_messages,
+    run_access,
+    sent_prompts,
+)
 from recollect.web.event_stream import EventSource
 from recollect.web.services import Services
 
@@ -44,7 +50,7 @@ class IdParameter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     id: page_messages.Word
 
 
-Act = Callable[[hosting.HostedConversation, bytes], Awaitable[str]]
+Act = Callable[[hosted_conversation.HostedConversation, bytes], Awaitable[str]]
 """Does something, and returns the id of what was started, sent or answered."""
 
 
@@ -88,7 +94,7 @@ class ConversationActions:
         ]
 
     async def _start(self, request: Request) -> Response:
-        self._services.permits.check(request, permits.START)
+        self._services.run_access.check(request, run_access.START)
         body = http_messages.decode_body(await request.body(), page_messages.StartBody)
         if body.session and not body.fork:
             known = self._conversations.find_by_session(body.session)
@@ -107,9 +113,9 @@ class ConversationActions:
 
         return handle
 
-    def _find_permitted(self, request: Request) -> hosting.HostedConversation:
+    def _find_permitted(self, request: Request) -> hosted_conversation.HostedConversation:
         conversation_id = request.path_params["id"]
-        self._services.permits.check(request, conversation_id)
+        self._services.run_access.check(request, conversation_id)
         return self._conversations.find(conversation_id)
 
     async def _edit(self, request: Request) -> Response:
@@ -122,7 +128,7 @@ class ConversationActions:
             )
         return http_messages.json_response(draft)
 
-    async def _send(self, hosted: hosting.HostedConversation, data: bytes) -> str:
+    async def _send(self, hosted: hosted_conversation.HostedConversation, data: bytes) -> str:
         body = http_messages.decode_body(data, sent_prompts.PromptBody)
         if not hosted.is_running:
             raise http_messages.Refused(
@@ -134,7 +140,7 @@ class ConversationActions:
         hosted.keep_draft(uuid, body)
         return uuid
 
-    async def _answer(self, hosted: hosting.HostedConversation, data: bytes) -> str:
+    async def _answer(self, hosted: hosted_conversation.HostedConversation, data: bytes) -> str:
         body = http_messages.decode_body(data, answers.AnswerBody)
         request = self._conversations.find_request(hosted, body.request)
         reveal = self._services.mask.find_session(hosted.stream_name).reveal
@@ -143,11 +149,13 @@ class ConversationActions:
         await self._conversations.answer(hosted, request, answer)
         return body.request
 
-    async def _interrupt(self, hosted: hosting.HostedConversation, _: bytes) -> str:
+    async def _interrupt(self, hosted: hosted_conversation.HostedConversation, _: bytes) -> str:
         await self._conversations.interrupt(hosted)
         return ""
 
-    async def _change_settings(self, hosted: hosting.HostedConversation, data: bytes) -> str:
+    async def _change_settings(
+        self, hosted: hosted_conversation.HostedConversation, data: bytes
+    ) -> str:
         body = http_messages.decode_body(data, page_messages.SettingsBody)
         if body.permission_mode is not None:
             page_messages.check_mode(body.permission_mode)
@@ -158,24 +166,24 @@ class ConversationActions:
             await self._conversations.set_effort(hosted, body.effort)
         return ""
 
-    async def _compact(self, hosted: hosting.HostedConversation, data: bytes) -> str:
+    async def _compact(self, hosted: hosted_conversation.HostedConversation, data: bytes) -> str:
         return await hosted.conversation.compact(
             http_messages.decode_body(data, page_messages.NamedBody).name
         )
 
-    async def _withdraw(self, hosted: hosting.HostedConversation, data: bytes) -> str:
+    async def _withdraw(self, hosted: hosted_conversation.HostedConversation, data: bytes) -> str:
         await hosted.conversation.cancel_prompt(
             http_messages.decode_body(data, page_messages.NamedBody).name
         )
         return ""
 
-    async def _stop_task(self, hosted: hosting.HostedConversation, data: bytes) -> str:
+    async def _stop_task(self, hosted: hosted_conversation.HostedConversation, data: bytes) -> str:
         await self._conversations.stop_task(
             hosted, http_messages.decode_body(data, page_messages.NamedBody).name
         )
         return ""
 
-    async def _end(self, hosted: hosting.HostedConversation, _: bytes) -> str:
+    async def _end(self, hosted: hosted_conversation.HostedConversation, _: bytes) -> str:
         await self._conversations.end(hosted)
         return ""
 
@@ -221,7 +229,7 @@ class ConversationActions:
         commits = await asyncio.to_thread(context_references.list_commits, directory)
         return http_messages.json_response({"changed": len(changed), "commits": commits})
 
-    def _find(self, request: Request) -> hosting.HostedConversation:
+    def _find(self, request: Request) -> hosted_conversation.HostedConversation:
         return self._conversations.find(http_messages.read_parameters(request, IdParameter).id)
 
     def _list_paths(self, directory: str) -> tuple[context_references.ProjectPath, ...]:

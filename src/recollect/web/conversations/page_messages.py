@@ -41,7 +41,7 @@ from recollect.reader.line_blocks import mask_value
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Chain, Record
 from recollect.session.prompt_contexts import summarize_prompt
-from recollect.web.conversations import answers, hosting, registry, sent_prompts
+from recollect.web.conversations import answers, hosted_conversation, registry, sent_prompts
 from recollect.web.event_stream import EventKind, SentEvent
 from recollect.web.http_messages import MAX_ID, BadParameter
 from recollect.web.services import Services
@@ -65,7 +65,7 @@ RUNNING_EVENTS: Final[dict[str, EventKind]] = {
 
 
 async def iter_page_events(
-    hosted: hosting.HostedConversation, after: int
+    hosted: hosted_conversation.HostedConversation, after: int
 ) -> AsyncGenerator[SentEvent, None]:
     """Yield what a page needs to know, with the number of each event as its id."""
     async for event in hosted.iter_events(after):
@@ -79,7 +79,7 @@ async def iter_page_events(
 
 
 def describe_event(
-    event: ConversationEvent, hosted: hosting.HostedConversation
+    event: ConversationEvent, hosted: hosted_conversation.HostedConversation
 ) -> tuple[str, Struct] | None:
     """Return the name and the data of an event; None if pages need not know of it."""
     match event:
@@ -159,7 +159,7 @@ def _describe_notice(event: ConversationEvent) -> tuple[str, Struct] | None:
 
 
 def _describe_change(
-    event: ConversationEvent, hosted: hosting.HostedConversation
+    event: ConversationEvent, hosted: hosted_conversation.HostedConversation
 ) -> tuple[str, Struct] | None:
     match event:
         case events.StatusChanged(detail=detail):
@@ -172,7 +172,7 @@ def _describe_change(
 
 
 def _describe_status(
-    hosted: hosting.HostedConversation, detail: str = ""
+    hosted: hosted_conversation.HostedConversation, detail: str = ""
 ) -> ConversationStatusEvent:
     return ConversationStatusEvent(conversation=hosted.describe(), detail=detail)
 

@@ -19,8 +19,12 @@ from recollect.launch.conversation import converse
 from recollect.launch.conversation_events import ConversationRequest, RequestAnswer
 from recollect.launch.conversation_options import ConversationOptions
 from recollect.records.envelope import Record
-from recollect.web.conversations.hosting import NO_THINKING, HostedConversation, name_request
-from recollect.web.conversations.permits import AuditLog
+from recollect.web.conversations.hosted_conversation import (
+    NO_THINKING,
+    HostedConversation,
+    name_request,
+)
+from recollect.web.conversations.run_access import AuditLog
 from recollect.web.http_messages import Refused
 
 MAX_RUNNING: Final = 8

@@ -25,7 +25,13 @@ from recollect.render.views.part_builders import shorten_path
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.web import http_messages, session_endpoints, templating
-from recollect.web.conversations import answers, hosting, page_messages, permits, registry
+from recollect.web.conversations import (
+    answers,
+    hosted_conversation,
+    page_messages,
+    registry,
+    run_access,
+)
 from recollect.web.pages.session_page import FIRST_TURNS, TurnsFragment
 from recollect.web.services import Services
 from recollect.workspace.session_places import find_agent, find_call
@@ -140,8 +146,8 @@ def render_conversation_page(
     page = ConversationPage(
         conversation=hosted.describe(),
         address=make_path(hosted.id),
-        nonce=services.permits.make_nonce(hosted.id),
-        start_nonce=services.permits.make_nonce("start"),
+        nonce=services.run_access.make_nonce(hosted.id),
+        start_nonce=services.run_access.make_nonce("start"),
         last_event=last_event,
         details_revision=details_revision,
         turns=tuple(render_turn(view, frame) for view in views),
@@ -186,7 +192,9 @@ def render_conversation_turns(
 
 
 def _render_agent(
-    hosted: hosting.HostedConversation, wanted: ConversationTurnsParameters, frame: Frame
+    hosted: hosted_conversation.HostedConversation,
+    wanted: ConversationTurnsParameters,
+    frame: Frame,
 ) -> TurnsFragment:
     with hosted.view.use() as session:
         owner = find_agent(session, wanted.agent)
@@ -231,7 +239,7 @@ def render_request(
 
 def _make_card(
     request: ConversationRequest,
-    hosted: hosting.HostedConversation,
+    hosted: hosted_conversation.HostedConversation,
     translator: templating.Translator,
 ) -> answers.RequestCard:
     mask = answers.CardMask(
@@ -273,7 +281,9 @@ def _list_todos(session: Session) -> tuple[Todo, ...]:
     return session.todos[-1].items if session.todos else ()
 
 
-def _make_frame(hosted: hosting.HostedConversation, translator: templating.Translator) -> Frame:
+def _make_frame(
+    hosted: hosted_conversation.HostedConversation, translator: templating.Translator
+) -> Frame:
     return Frame(
         address=make_path(hosted.id),
         translate=translator.translate,
@@ -328,8 +338,8 @@ def render_new_page(services: Services, wanted: NewParameters) -> templating.Pag
     projects = tuple(dict.fromkeys(each.path for each in known if each.path))
     directory = wanted.directory or next(iter(projects), "")
     page = NewPage(
-        allow_run=services.permits.allow_run,
-        nonce=services.permits.make_nonce(permits.START),
+        allow_run=services.run_access.allow_run,
+        nonce=services.run_access.make_nonce(run_access.START),
         directory=directory,
         projects=projects,
         models=MODELS,
@@ -347,9 +357,9 @@ def render_running_page(
     own = {each.session_id for each in known.conversations if each.status != "ended"}
     live = services.workspace.sessions(SessionQuery(is_live=True), page_size=100).sessions
     page = RunningPage(
-        allow_run=services.permits.allow_run,
+        allow_run=services.run_access.allow_run,
         conversations=known.conversations,
-        nonces={each.id: services.permits.make_nonce(each.id) for each in known.conversations},
+        nonces={each.id: services.run_access.make_nonce(each.id) for each in known.conversations},
         max_running=known.max_running,
         elsewhere=tuple(each for each in live if each.id not in own),
     )

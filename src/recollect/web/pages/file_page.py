@@ -195,7 +195,7 @@ def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
         return PageContent("unread_file.html", page, title="file.title", section="files")
     if unread:
         return _render_history(found.history, wanted, _Frame(unread, reload))
-    nonce = services.permits.make_nonce(name_scope(wanted.path))
+    nonce = services.run_access.make_nonce(name_scope(wanted.path))
     frame = _Frame(unread, reload, nonce, _look_at_disk(services, found.history))
     return _render_history(found.history, wanted, frame)
 
@@ -326,7 +326,7 @@ def _compare(chosen: _Chosen, versions: Sequence[Version], *, is_whole: bool) ->
             continue
         if skipped:
             yield DiffRow(kind="skipped", skipped=skipped)
-            sides.forget()
+            sides.reset()
         skipped = 0
         yield sides.make_row(pair)
     if skipped and shown:
@@ -376,7 +376,7 @@ class _Sides:
         self._authors = authors
         self._last: Author | None = None
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Name the next author even if it is the same."""
         self._last = None
 

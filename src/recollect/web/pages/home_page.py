@@ -19,7 +19,7 @@ from recollect.web.charts import HeatMapWords, draw_heat_map, draw_share, draw_w
 from recollect.web.history_endpoints import ListOrder
 from recollect.web.http_messages import read_range
 from recollect.web.services import Services
-from recollect.web.template_filters import DASH, name_apart
+from recollect.web.template_filters import DASH, make_unique_names
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.activity_overview import CallCounts
 from recollect.workspace.served_workspace import ServedWorkspace
@@ -109,7 +109,9 @@ def render_home_page(
             draw_share(each.cost_usd, most) if each.tokens else Markup()
             for each in overview.projects
         ),
-        project_names=name_apart(each.path or each.projects[0] for each in overview.projects),
+        project_names=make_unique_names(
+            each.path or each.projects[0] for each in overview.projects
+        ),
         waiting=sum(bool(each.live and _is_waiting(each.live.status)) for each in overview.live),
         now=workspace.now.timestamp(),
         last_event=last_event,

@@ -69,7 +69,7 @@ def render_health_page(
     report = workspace.health() if size < QUICK_BYTES else workspace.find_health()
     page = HealthPage(
         report=report,
-        verdict=judge(report or HealthReport()),
+        verdict=rate_health(report or HealthReport()),
         unknown_fields=list_findings(report.unknown_fields if report else {}),
         misfits=list_findings(report.misfits if report else {}),
         going=_list_expiring(report, known) if report else (),
@@ -86,7 +86,7 @@ def render_health_page(
     return templating.PageContent("health.html", page, title="health.title", section="health")
 
 
-def judge(report: HealthReport) -> Verdict:
+def rate_health(report: HealthReport) -> Verdict:
     """Return whether everything could be read, and whether all of it is known."""
     if not report.is_complete:
         return "trouble"

@@ -28,7 +28,7 @@ from recollect.render.views.notices import show_raw
 from recollect.render.views.overview import build_outline
 from recollect.render.views.record_notices import list_sidecar_notices
 from recollect.usage.totals import to_dollars
-from recollect.web.conversations.permits import START
+from recollect.web.conversations.run_access import START
 from recollect.web.http_messages import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.web.session_endpoints import MAX_TURNS, Marks, Project, TurnsParameters, load_turns
@@ -219,7 +219,7 @@ def render_session_page(
         messages=turns.messages,
         is_partial=turns.is_partial,
         at=turns.at,
-        nonce=services.permits.make_nonce(START) if frame.can_fork else "",
+        nonce=services.run_access.make_nonce(START) if frame.can_fork else "",
         way=_describe_way(turns.location),
         mark=wanted.mark,
         resume_command=_find_resume_command(found),
@@ -350,7 +350,7 @@ def _make_frame(
     services: Services, found: FoundSession, project: str | None, translator: Translator
 ) -> Frame:
     query = f"?project={quote(project, safe='')}" if project else ""
-    may_run = services.permits.allow_run and not services.settings.is_demo
+    may_run = services.run_access.allow_run and not services.settings.is_demo
     return Frame(
         address=make_address(found.listing.id),
         query=query,

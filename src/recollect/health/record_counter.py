@@ -28,7 +28,7 @@ STREAM = "stream"
 _POSITION = re.compile(r"\[[0-9]+\]")
 
 
-class Tally:
+class RecordCounter:
     """Counts records as they are added; `report` may be called at any time."""
 
     def __init__(self) -> None:

@@ -119,16 +119,16 @@ def _describe_end(result: Result) -> str | None:
 FAILED: Final = 1
 
 
-async def run_and_ask(options: ConversationOptions, prompt: str, canvas: Canvas) -> int:
+async def run_interactively(options: ConversationOptions, prompt: str, canvas: Canvas) -> int:
     """Run a prompt and return the exit code: 0, or 1 if the turn failed or the client ended."""
     async with converse(options) as conversation:
-        session = _AskingRun(conversation, canvas)
+        session = _InteractiveRun(conversation, canvas)
         with _Interrupts(session):
             await conversation.send(prompt)
             return await session.follow()
 
 
-class _AskingRun:
+class _InteractiveRun:
     """A run whose questions are answered."""
 
     def __init__(self, conversation: Conversation, canvas: Canvas) -> None:
@@ -182,7 +182,7 @@ class _AskingRun:
         draft = ""
         self._screen.show(())
         self._screen.print(list(dialog.render(self._canvas)))
-        _forget_typed()
+        _discard_typed_input()
         while request in self.conversation.pending:
             text = await _read_line(dialog.choices, draft)
             draft = (dialog.draft(text) if text is not None else None) or ""
@@ -213,7 +213,7 @@ async def _read_line(choices: str, draft: str) -> str | None:
         return None
 
 
-def _forget_typed() -> None:
+def _discard_typed_input() -> None:
     """Drop keys from before the question was shown: they were not meant for it."""
     if sys.platform != "win32":
         import termios  # does not exist on Windows
@@ -224,7 +224,7 @@ def _forget_typed() -> None:
 class _Interrupts:
     """Turns Ctrl+C into an interrupt of the turn while no question is open."""
 
-    def __init__(self, run: _AskingRun) -> None:
+    def __init__(self, run: _InteractiveRun) -> None:
         self._run = run
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.outcome: exit codes, and what is said about a failure."""
+"""Tests of recollect.cli.exit_codes: exit codes, and what is said about a failure."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import click
 import pytest
 
 from recollect import errors
-from recollect.cli.outcome import run
+from recollect.cli.exit_codes import run
 from tests.process import Finished, RunRecollect, run_python
 from tests.terminal import open_terminal
 

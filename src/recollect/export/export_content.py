@@ -1,8 +1,8 @@
 """The exported parts of a session: its masked turns, its metadata, and what belongs to no turn; and
 its secrets one by one, so that the user can review false positives.
 
-Unlike everything else here, a `Suspect` holds the values themselves: they are only ever shown to
-the owner of the sessions. The context of a value never shows another one.
+Unlike everything else here, a `MaskedValue` contains the secret itself: it is only shown to the
+owner of the sessions. The context of a value never contains another one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ class SessionPart(Struct, frozen=True):
     """Which tokens are its own; without it, only its own records tell."""
 
 
-class Material(Struct, frozen=True, kw_only=True):
+class ExportContent(Struct, frozen=True, kw_only=True):
     """What a writer needs; all texts are masked."""
 
     metadata: Metadata
@@ -52,7 +52,7 @@ class Material(Struct, frozen=True, kw_only=True):
     """Figures of the whole session, in words."""
 
 
-def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
+def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> ExportContent:
     """Return what is exported of a session."""
     session, is_whole = part.session, part.turns is None
     wanted = _choose(part)
@@ -69,7 +69,7 @@ def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> Material:
     for document in (metadata, *notices):
         mask.collect_secrets(document)
     shown = mask.apply(metadata)
-    return Material(
+    return ExportContent(
         metadata=shown,
         title=part_builders.take_line(shown.title or shown.first_prompt or shown.id),
         turns=tuple(mask.apply(view, is_clean=is_clean) for view, is_clean in views),
@@ -158,7 +158,7 @@ _BETWEEN_LINES: Final = r"(?:[^A-Za-z0-9+/=<\-]|<[^<>]*>)*"
 """What formats put between the lines of a value: an indentation, a mark, a tag."""
 
 
-class Suspect(Struct, frozen=True, kw_only=True):
+class MaskedValue(Struct, frozen=True, kw_only=True):
     """A value that will be masked, with what is around its first occurrence."""
 
     kind: str
@@ -192,16 +192,16 @@ def iter_files(session: Session) -> Iterator[str]:
         waiting += [child.session for child in current.subagents]
 
 
-def list_suspects(parts: Iterable[SessionPart], policy: RedactionPolicy) -> list[Suspect]:
+def list_masked_values(parts: Iterable[SessionPart], policy: RedactionPolicy) -> list[MaskedValue]:
     """Return each different value once, in order of appearance."""
     redactor = Redactor(policy)
     places = list(_iter_places(parts, redactor))
-    found: dict[tuple[str, str], Suspect] = {}
+    found: dict[tuple[str, str], MaskedValue] = {}
     for place in places:
-        for suspect in _iter_suspects(place, redactor.verify(place.text)):
-            key = suspect.kind, suspect.value
+        for value in _iter_masked_values(place, redactor.verify(place.text)):
+            key = value.kind, value.value
             known = found.get(key)
-            found[key] = structs.replace(known, count=known.count + 1) if known else suspect
+            found[key] = structs.replace(known, count=known.count + 1) if known else value
     return list(found.values())
 
 
@@ -216,12 +216,12 @@ def _iter_places(parts: Iterable[SessionPart], redactor: Redactor) -> Iterator[_
                 yield _Place(part.session.id, view.number, text, findings)
 
 
-def _iter_suspects(place: _Place, masked: Sequence[Finding]) -> Iterator[Suspect]:
+def _iter_masked_values(place: _Place, masked: Sequence[Finding]) -> Iterator[MaskedValue]:
     text = place.text
     for finding in place.findings:
         if any(_names_otherwise(each, finding) for each in masked):
             continue
-        yield Suspect(
+        yield MaskedValue(
             kind=finding.kind,
             confidence=finding.confidence.value,
             value=text[finding.start : finding.end],
@@ -251,12 +251,12 @@ def _cut(text: str, start: int, end: int, masked: Iterable[Finding]) -> str:
     return "".join([*pieces, text[at:end]])
 
 
-def allow(policy: RedactionPolicy, suspects: Iterable[Suspect]) -> RedactionPolicy:
+def allow(policy: RedactionPolicy, values: Iterable[MaskedValue]) -> RedactionPolicy:
     """Return a policy that leaves these values as they are, however a format breaks their lines."""
     import re2  # type: ignore[import-untyped]  # slow to load
 
     patterns = [
-        _BETWEEN_LINES.join(str(re2.escape(line)) for line in suspect.value.splitlines())
-        for suspect in suspects
+        _BETWEEN_LINES.join(str(re2.escape(line)) for line in masked.value.splitlines())
+        for masked in values
     ]
     return structs.replace(policy, allow=(*policy.allow, *patterns))

@@ -1,4 +1,4 @@
-"""Tests of recollect.redact.suspects."""
+"""Tests of recollect.redact.prefilter."""
 
 import json
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ import pytest
 
 from recollect.redact.findings import Confidence
 from recollect.redact.policy import find_secrets
+from recollect.redact.prefilter import find_suspicious_lines
 from recollect.redact.record_lines import find_in_record
-from recollect.redact.suspects import find_suspects
 from tests.redact.harmless_texts import KINDS, make_harmless
 from tests.redact.held_out_secrets import HELD_OUT_FAMILIES
 from tests.redact.labelled_set import Example, iter_examples
@@ -30,7 +30,7 @@ def is_missed(example: Example) -> bool:
     """Whether a definite secret is not suspected in the line that holds it."""
     found = find_secrets(example.text)
     is_definite = any(each.confidence is Confidence.DEFINITE for each in found)
-    return is_definite and not find_suspects(write_line(example.text))
+    return is_definite and not find_suspicious_lines(write_line(example.text))
 
 
 @pytest.mark.parametrize("families", [WITH_RULE, TUNED_FAMILIES, HELD_OUT_FAMILIES])
@@ -56,7 +56,7 @@ def test_definite_secrets_are_suspected_after_any_character(before: str) -> None
     ]
     lines = [write_line(text) for text in texts]
     lines += [write_line(line.decode()) for line in lines]
-    missed = [line for line in lines if has_definite(line) and not find_suspects(line)]
+    missed = [line for line in lines if has_definite(line) and not find_suspicious_lines(line)]
     assert missed == []
 
 
@@ -65,7 +65,7 @@ def test_a_keyword_may_be_cut_by_the_end_of_a_line(at: int) -> None:
     """As a terminal of 80 columns does it."""
     wrapped = f"{'x' * (79 - at)} {KEY[:at]}\n{KEY[at:]} and more"
     assert has_definite(write_line(wrapped))
-    assert find_suspects(write_line(wrapped))
+    assert find_suspicious_lines(write_line(wrapped))
 
 
 def has_definite(line: bytes) -> bool:
@@ -76,18 +76,18 @@ def has_definite(line: bytes) -> bool:
 def test_hardly_any_other_line_is_suspected() -> None:
     """Hashes, ids, lock files, code, pictures and prose."""
     lines = [write_line(make_harmless(3, kind, 20_000)) for kind in KINDS]
-    assert find_suspects(b"\n".join(lines)) == []
+    assert find_suspicious_lines(b"\n".join(lines)) == []
 
 
 def test_lines_are_found_by_their_spans() -> None:
     """In order, each once, without its end, however many secrets it holds."""
     lines = [b'{"a": 1}', f'{{"b": "{KEY} {KEY}"}}'.encode(), b"{}", KEY.encode()]
     data = b"\n".join(lines)
-    spans = find_suspects(data)
+    spans = find_suspicious_lines(data)
     assert [data[start:end] for start, end in spans] == [lines[1], lines[3]]
 
 
 def test_token_counts_are_no_secrets() -> None:
     """They are in every reply."""
     usage = b'{"usage": {"input_tokens": 3, "cache_creation_input_tokens": 12345678901234567890}}'
-    assert find_suspects(usage) == []
+    assert find_suspicious_lines(usage) == []

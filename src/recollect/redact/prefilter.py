@@ -97,7 +97,7 @@ class _Engine(NamedTuple):
     find_shape: Callable[[bytes], Iterable[re.Match[bytes]]]
 
 
-def find_suspects(data: bytes) -> list[tuple[int, int]]:
+def find_suspicious_lines(data: bytes) -> list[tuple[int, int]]:
     """Return the spans of the lines, without line ends, that may hold a secret, in order."""
     engine = _load_engine()
     judges, standalone, counted = engine.judges, engine.standalone, engine.counted
@@ -136,11 +136,11 @@ def _look(
     """Return whether a rule finds a secret in the stretch around a keyword."""
     before = data[max(0, start - _BEFORE) : start].rpartition(b"\n")[2]
     following = data[start : start + after].partition(b"\n")[0]
-    return _judge_stretch(before, following, detectors, is_hint)
+    return _has_match_near(before, following, detectors, is_hint)
 
 
 @lru_cache(maxsize=4096)
-def _judge_stretch(
+def _has_match_near(
     raw_before: bytes, raw_following: bytes, detectors: tuple[_Detect, ...], is_hint: bool
 ) -> bool:
     """Return whether a rule finds a secret; cached, because most output is written down twice."""

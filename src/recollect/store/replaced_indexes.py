@@ -31,7 +31,7 @@ _FIGURES: Final = msgspec.msgpack.Decoder(FileFigures)
 _CALLS: Final = msgspec.msgpack.Decoder(list[CallSummary])
 
 
-def load_noted_listings(connection: apsw.Connection) -> dict[str, session_table.StoredListing]:
+def load_msgpack_listings(connection: apsw.Connection) -> dict[str, session_table.StoredListing]:
     """Return the listings that were noted, by path."""
     found = {}
     for path, stamp, noted in _iter_notes(connection, "listing", _LISTING):
@@ -40,7 +40,7 @@ def load_noted_listings(connection: apsw.Connection) -> dict[str, session_table.
     return found
 
 
-def load_noted_figures(connection: apsw.Connection) -> dict[str, session_table.StoredFigures]:
+def load_msgpack_figures(connection: apsw.Connection) -> dict[str, session_table.StoredFigures]:
     """Return the figures that were noted, by path."""
     notes = _iter_notes(connection, "figures", _FIGURES)
     return {
@@ -48,7 +48,7 @@ def load_noted_figures(connection: apsw.Connection) -> dict[str, session_table.S
     }
 
 
-def load_noted_calls(connection: apsw.Connection) -> dict[str, session_table.StoredCalls]:
+def load_msgpack_calls(connection: apsw.Connection) -> dict[str, session_table.StoredCalls]:
     """Return the tool calls that were noted, by path."""
     notes = _iter_notes(connection, "calls", _CALLS)
     return {path: session_table.StoredCalls(path, stamp, calls) for path, stamp, calls in notes}
@@ -104,7 +104,7 @@ def iter_deleted_transcripts(
                 yield remains
 
 
-def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> DeletedListings:
+def find_deleted_listings(directory: Path, exists: Callable[[str], bool]) -> DeletedListings:
     """Return the listings and tool calls that replaced indexes have of deleted transcripts."""
     listings: dict[str, session_table.StoredListing] = {}
     figures: dict[str, session_table.StoredFigures] = {}
@@ -112,13 +112,13 @@ def find_session_remains(directory: Path, exists: Callable[[str], bool]) -> Dele
     for connection, _ in _iter_predecessors(directory):
         try:
             has_notes = connection.table_exists("main", _NOTES_TABLE)
-            listings = (load_noted_listings if has_notes else session_table.load_listings)(
+            listings = (load_msgpack_listings if has_notes else session_table.load_listings)(
                 connection
             ) | listings
-            figures = (load_noted_figures if has_notes else session_table.load_figures)(
+            figures = (load_msgpack_figures if has_notes else session_table.load_figures)(
                 connection
             ) | figures
-            calls = (load_noted_calls if has_notes else session_table.load_calls)(
+            calls = (load_msgpack_calls if has_notes else session_table.load_calls)(
                 connection
             ) | calls
         except _UNREADABLE:

@@ -1,8 +1,8 @@
-"""Survey files: list what to read, read each file once and count what is in it.
+"""Check files: list the inputs, read each file once and count its records.
 
 Files are read by the same reader as everywhere else, so that a report shows what Recollect sees.
 The bytes of each record are read again by its span, from a second handle: they are in the page
-cache, and the reader need not support it. Names in a report are relative to what was surveyed, with
+cache, and the reader need not support it. Names in a report are relative to the checked path, with
 the home directory shortened even inside encoded project names, because reports are shared.
 """
 
@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 
 from recollect.documents.health_report import HealthReport, RefusedFile
 from recollect.errors import UnreadableInput
-from recollect.health.tally import Tally
+from recollect.health.record_counter import RecordCounter
 from recollect.locations import (
     Discovery,
     Refusal,
@@ -38,7 +38,7 @@ from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 
 
-class SurveyedFile(Struct, frozen=True):
+class InputFile(Struct, frozen=True):
     """A file to read, its name in the report, and its kind."""
 
     path: Path
@@ -46,15 +46,15 @@ class SurveyedFile(Struct, frozen=True):
     kind: str
 
 
-class Inventory(Struct, frozen=True):
+class Inputs(Struct, frozen=True):
     """The files to read, and those that are not read."""
 
-    sources: tuple[SurveyedFile, ...]
+    sources: tuple[InputFile, ...]
     refused: tuple[RefusedFile, ...]
 
 
-class Naming(Struct, frozen=True):
-    """Names files in a report relative to `base`, after `prefix` if several were surveyed."""
+class ReportNames(Struct, frozen=True):
+    """Names files in a report relative to `base`, after `prefix` if there are several."""
 
     base: Path
     prefix: str
@@ -72,27 +72,27 @@ class Naming(Struct, frozen=True):
         return safe_text(mask_path("/".join(parts).replace("//", "/")), single_line=True)
 
 
-def take_inventory(paths: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Inventory:
+def list_inputs(paths: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Inputs:
     """List the files to read below `paths`: roots, other directories or single files.
 
     Raises `NothingFound` or `UnreadableInput` for a path that does not exist or cannot be read.
     """
     home = find_home(environment)
-    sources: dict[Path, SurveyedFile] = {}
+    sources: dict[Path, InputFile] = {}
     refused: list[RefusedFile] = []
     for path in paths:
-        naming = make_naming(path, home, is_one_of_many=len(paths) > 1)
+        report_names = make_report_names(path, home, is_one_of_many=len(paths) > 1)
         discovery = discover(path)
-        for source in _iter_sources(discovery, naming):
+        for source in _iter_sources(discovery, report_names):
             sources.setdefault(source.path, source)
-        refused += _describe_refused(discovery, naming)
-    return Inventory(tuple(sources.values()), tuple(refused))
+        refused += _describe_refused(discovery, report_names)
+    return Inputs(tuple(sources.values()), tuple(refused))
 
 
-def make_naming(path: Path, home: Path | None, *, is_one_of_many: bool) -> Naming:
-    """Return the naming of files below `path`."""
+def make_report_names(path: Path, home: Path | None, *, is_one_of_many: bool) -> ReportNames:
+    """Return the names of files below `path`."""
     base = path.absolute()
-    return Naming(base, shorten_home(base, home) if is_one_of_many else "", home)
+    return ReportNames(base, shorten_home(base, home) if is_one_of_many else "", home)
 
 
 def _hide_home(part: str, home: Path | None) -> str:
@@ -103,11 +103,11 @@ def _hide_home(part: str, home: Path | None) -> str:
     return part
 
 
-def _iter_sources(discovery: Discovery, naming: Naming) -> Iterator[SurveyedFile]:
+def _iter_sources(discovery: Discovery, report_names: ReportNames) -> Iterator[InputFile]:
     for transcript in discovery.transcripts:
-        yield SurveyedFile(transcript.path, naming.name(transcript.path), transcript.kind.value)
+        yield InputFile(transcript.path, report_names.name(transcript.path), transcript.kind.value)
     for journal in _iter_journals(discovery.transcripts):
-        yield SurveyedFile(journal, naming.name(journal), SidecarKind.WORKFLOW_JOURNAL.value)
+        yield InputFile(journal, report_names.name(journal), SidecarKind.WORKFLOW_JOURNAL.value)
 
 
 def _iter_journals(transcripts: Iterable[Transcript]) -> Iterator[Path]:
@@ -123,10 +123,10 @@ def _iter_journals(transcripts: Iterable[Transcript]) -> Iterator[Path]:
                 yield sidecar.path
 
 
-def _describe_refused(discovery: Discovery, naming: Naming) -> Iterator[RefusedFile]:
+def _describe_refused(discovery: Discovery, report_names: ReportNames) -> Iterator[RefusedFile]:
     for refused in discovery.refused:
         yield RefusedFile(
-            file=naming.name(refused.path),
+            file=report_names.name(refused.path),
             reason=refused.reason.value,
             failed=refused.reason is Refusal.UNREADABLE,
         )
@@ -136,42 +136,42 @@ _OPENING_LINE = re.compile(rb"\s*[\[{]\s*\n")
 _HEAD = 64
 
 
-def survey(sources: Iterable[SurveyedFile], refused: Iterable[RefusedFile] = ()) -> HealthReport:
+def check_files(sources: Iterable[InputFile], refused: Iterable[RefusedFile] = ()) -> HealthReport:
     """Read and count the files of `sources`; unreadable ones are reported with `refused`."""
-    tally = Tally()
-    failed = [found for found in (_read(source, tally) for source in sources) if found]
-    return tally.report((*refused, *failed))
+    counter = RecordCounter()
+    failed = [found for found in (_read(source, counter) for source in sources) if found]
+    return counter.report((*refused, *failed))
 
 
-def _read(source: SurveyedFile, tally: Tally) -> RefusedFile | None:
+def _read(source: InputFile, counter: RecordCounter) -> RefusedFile | None:
     try:
         with open_file(source.path) as file, open_file(source.path) as again:
-            file_survey = _FileSurvey(source, tally, again)
-            if not file_survey.add_pretty_printed():
-                _read_lines(file, file_survey, tally)
-            file_survey.close()
+            file_check = _FileCheck(source, counter, again)
+            if not file_check.add_pretty_printed():
+                _read_lines(file, file_check, counter)
+            file_check.close()
     except (UnreadableInput, OSError) as error:
         return RefusedFile(file=source.name, reason=_explain(error), failed=True)
     return None
 
 
-def _read_lines(file: SourceFile, file_survey: "_FileSurvey", tally: Tally) -> None:
-    decoder = TranscriptDecoder(file_survey.name)
+def _read_lines(file: SourceFile, file_check: "_FileCheck", counter: RecordCounter) -> None:
+    decoder = TranscriptDecoder(file_check.name)
     for chunk in iter_pieces(file):
-        tally.byte_count += len(chunk)
+        counter.byte_count += len(chunk)
         for record in decoder.feed(chunk):
-            file_survey.add(record)
+            file_check.add(record)
     for record in decoder.finish():
-        file_survey.add(record)
+        file_check.add(record)
 
 
-class _FileSurvey:
+class _FileCheck:
     """Counts one file, and detects what kind of file it is."""
 
-    def __init__(self, source: SurveyedFile, tally: Tally, file: SourceFile) -> None:
+    def __init__(self, source: InputFile, counter: RecordCounter, file: SourceFile) -> None:
         self.name = source.name
         self._kind = source.kind
-        self._tally = tally
+        self._counter = counter
         self._file = file
         self._is_empty = True
         self._is_stream: bool | None = None
@@ -181,14 +181,14 @@ class _FileSurvey:
         # The decoder sets the span of every record.
         span = cast(envelope.Span, record.span)
         self._is_empty = self._is_empty and isinstance(record, envelope.Blank | state.Summary)
-        if self._tally.add_irregular(record, span):
+        if self._counter.add_irregular(record, span):
             return
-        self._tally.add_span(span)
+        self._counter.add_span(span)
         text = self._read_text(span)
         if self._is_stream is None:
             self._is_stream = looks_like_stream(text)
         if not (self._is_stream and self._add_messages(text)):
-            self._tally.add_record(record, text)
+            self._counter.add_record(record, text)
 
     def add_pretty_printed(self) -> bool:
         """Count a file that is one pretty-printed JSON value; return False if it is not."""
@@ -199,20 +199,20 @@ class _FileSurvey:
         if len(data) > MAX_LINE or not looks_like_stream(data) or not self._add_messages(data):
             return False
         self._is_stream, self._is_empty = True, False
-        self._tally.byte_count += len(data)
-        self._tally.add_span(envelope.Span(self.name, 0, len(data)))
+        self._counter.byte_count += len(data)
+        self._counter.add_span(envelope.Span(self.name, 0, len(data)))
         return True
 
     def close(self) -> None:
         """Count the file itself."""
-        self._tally.add_file(self._kind, is_stream=bool(self._is_stream), is_empty=self._is_empty)
+        self._counter.add_file(self._kind, is_stream=bool(self._is_stream), is_empty=self._is_empty)
 
     def _add_messages(self, text: bytes) -> bool:
         """Count the message or the array of messages in `text`; return whether there were any."""
         pieces = _split_array(text) or (text,)
         messages = [(message, piece) for piece in pieces if (message := decode_message(piece))]
         for message, piece in messages:
-            self._tally.add_message(message, piece)
+            self._counter.add_message(message, piece)
         return bool(messages)
 
     def _read_text(self, span: envelope.Span) -> bytes:

@@ -36,7 +36,7 @@ _BYTES: Final = 16
 _FORBIDDEN: Final = 403
 
 
-class Permits:
+class RunAccess:
     """Issues nonces, and checks requests that run something."""
 
     def __init__(self, settings: Settings, keys: Keys) -> None:
