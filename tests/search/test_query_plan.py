@@ -35,8 +35,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> MadeIndex:
 @pytest.fixture(scope="module")
 def queries(index: MadeIndex) -> Iterator[TextQueries]:
     """The index of the texts."""
-    with open_text_queries(index.data, ANALYZER.version) as found:
-        assert found is not None
+    with open_text_queries(index.data, ANALYZER.version, ANALYZER.tokenizer) as found:
+        assert found.has_index
         yield found
 
 

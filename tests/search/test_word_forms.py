@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.search.engine import ANALYZER
-from recollect.search.word_forms import count_edits, find_corrections, find_forms
+from recollect.search.word_forms import count_edits, find_corrections
 from recollect.store.text_queries import TextQueries, open_text_queries
 from tests.library.claude_root import prompt
 from tests.search.made_index import make_index
@@ -25,8 +25,8 @@ def queries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TextQueries]:
     """An index of these words, of which one is there more often."""
     place: Path = tmp_path_factory.mktemp("words")
     made = make_index(place, [prompt(WORDS, uuid="a"), prompt("colors", uuid="b", seconds=1)])
-    with open_text_queries(made.data, ANALYZER.version) as found:
-        assert found is not None
+    with open_text_queries(made.data, ANALYZER.version, ANALYZER.tokenizer) as found:
+        assert found.has_index
         yield found
 
 
@@ -43,7 +43,7 @@ def queries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TextQueries]:
 )
 def test_forms_share_a_stem(queries: TextQueries, term: str, forms: list[str]) -> None:
     """Those that the index has, for English words only."""
-    assert find_forms(term, queries) == forms
+    assert queries.find_forms(term, 9) == forms
 
 
 @pytest.mark.parametrize(

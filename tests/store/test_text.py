@@ -61,8 +61,8 @@ def write(directory: Path, *rows: TextRow, start: int = 0, position: int = 100) 
 
 def find(directory: Path, match: str | None, condition: Condition = ALWAYS) -> list[int]:
     """The positions of what is found, the newest first."""
-    with open_text_queries(directory, "1") as queries:
-        assert queries is not None
+    with open_text_queries(directory, "1", TOKENIZER) as queries:
+        assert queries.has_index
         found = queries.find_matches(match, condition, deadline=time.monotonic() + 60)
         texts = queries.describe(found.handles, match)
         return [texts[handle].position for handle in reversed(found.handles)]
@@ -227,8 +227,8 @@ def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool)
     rows = [make_row(text, position=number) for number, text in enumerate(texts)]
     write(tmp_path, *(rows if is_gathered else rows[:3]))
     update_texts(tmp_path, "1", TOKENIZER, rebuild_vocabulary)
-    with open_text_queries(tmp_path, "1") as queries:
-        assert queries is not None
+    with open_text_queries(tmp_path, "1", TOKENIZER) as queries:
+        assert queries.has_index
         assert (queries.find_terms("dan", 2), queries.find_terms("antic", 9)) == (
             ["danube", "dantic"][::-1],
             ["dantic", "pydantic"],
@@ -237,8 +237,8 @@ def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool)
 
 def find_with(kept: KeptTexts, directory: Path, match: str) -> tuple[int, list[str]]:
     """How many texts are found on a kept connection, and the terms that it knows."""
-    with open_text_queries(directory, "1", kept) as queries:
-        assert queries is not None
+    with open_text_queries(directory, "1", TOKENIZER, kept) as queries:
+        assert queries.has_index
         found = queries.find_matches(match, ALWAYS, deadline=time.monotonic() + 60)
         return len(found.handles), queries.find_terms("alph", 9)
 
@@ -263,8 +263,8 @@ def test_a_kept_connection_compares_texts_with_those_of_today(tmp_path: Path) ->
     kept = KeptTexts()
 
     def measure(kept: KeptTexts | None) -> list[float | None]:
-        with open_text_queries(tmp_path, "1", kept) as queries:
-            assert queries is not None
+        with open_text_queries(tmp_path, "1", TOKENIZER, kept) as queries:
+            assert queries.has_index
             found = queries.describe(queries.find_handles("alpha"), "alpha")
             return [text.density for text in found.values()]
 
@@ -279,8 +279,8 @@ def test_two_searches_at_once_have_a_connection_each(tmp_path: Path) -> None:
     """Only one of them is kept."""
     kept = KeptTexts()
     write(tmp_path, make_row("alpha"))
-    with open_text_queries(tmp_path, "1", kept) as first:
-        assert first is not None
+    with open_text_queries(tmp_path, "1", TOKENIZER, kept) as first:
+        assert first.has_index
         assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
         assert first.count_matches("alpha") == 1
     assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
@@ -302,8 +302,8 @@ def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:
         ),
         make_row("alpha", second=NOW + 1, position=1, is_copy=True, cwd="/pond"),
     )
-    with open_text_queries(tmp_path, "1") as queries:
-        assert queries is not None
+    with open_text_queries(tmp_path, "1", TOKENIZER) as queries:
+        assert queries.has_index
         found = queries.find_matches(
             "alpha", ALWAYS, deadline=time.monotonic() + 60, with_traits=True
         )
@@ -325,8 +325,8 @@ def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:
 def test_only_the_newest_can_be_asked_for(tmp_path: Path, match: str | None, most: int) -> None:
     """They come the oldest first, and it is said whether there are more."""
     write(tmp_path, *(make_row("alpha", second=NOW + at, position=at) for at in range(3)))
-    with open_text_queries(tmp_path, "1") as queries:
-        assert queries is not None
+    with open_text_queries(tmp_path, "1", TOKENIZER) as queries:
+        assert queries.has_index
         found = queries.find_matches(match, ALWAYS, deadline=time.monotonic() + 60, most=most)
         seconds = [queries.find_second(handle) - NOW for handle in found.handles]
         counts = [queries.count_matches("alpha", limit) for limit in (2, 4, -1)]
@@ -337,8 +337,8 @@ def test_only_the_newest_can_be_asked_for(tmp_path: Path, match: str | None, mos
 def test_time_can_run_out(tmp_path: Path) -> None:
     """What a check cannot look at in time is left out, and that is said."""
     write(tmp_path, *(make_row("alpha", position=number) for number in range(10)))
-    with open_text_queries(tmp_path, "1") as queries:
-        assert queries is not None
+    with open_text_queries(tmp_path, "1", TOKENIZER) as queries:
+        assert queries.has_index
         condition = Condition("passes(0, 0, 0, 0, 0)")
         found = queries.find_matches(None, condition, deadline=0, checks=[lambda *_: True])
     assert (found.handles, found.is_cut) == ([], True)

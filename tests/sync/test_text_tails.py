@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from recollect.search.engine import ANALYZER, SearchOptions, search
+from recollect.store.text_rows import FreshTexts
 from recollect.sync import text_reading
-from recollect.sync.text_indexer import NO_FRESH_TEXTS, read_fresh
+from recollect.sync.text_indexer import read_fresh
 from tests.library.claude_root import SECOND, Line, encode, prompt, reply, result
 from tests.search.made_index import MadeIndex, make_index
 
@@ -77,4 +78,4 @@ def test_files_that_rest_and_files_that_are_level_are_not_read(tmp_path: Path) -
     made = make_index(tmp_path, [prompt("alpha", uuid="u1")])
     grow(made, prompt("beta", uuid="u2"))
     os.utime(made.path(), (time.time() - 100, time.time() - 100))
-    assert read_fresh(made.data, ANALYZER, made.transcripts()) == NO_FRESH_TEXTS
+    assert read_fresh(made.data, ANALYZER, made.transcripts()) == FreshTexts()

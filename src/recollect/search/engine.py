@@ -7,7 +7,7 @@ sessions are then compared by the words in them. `matching` says what matches, `
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from itertools import chain, compress, count, islice
@@ -37,7 +37,7 @@ from recollect.session.searchable_texts import ListFile, list_searchable_texts
 from recollect.store import text_matches, text_queries
 from recollect.store.secret_rows import hash_secret
 from recollect.store.text_conditions import ALWAYS, Condition, in_files
-from recollect.sync import NO_FRESH_TEXTS, Analyzer, find_counted, read_fresh, select_indexed
+from recollect.sync import Analyzer, read_fresh, select_indexed
 
 ANALYZER: Final = Analyzer(ANALYZER_VERSION, TOKENIZER, prepare_for_index)
 """How texts are turned into terms."""
@@ -59,7 +59,6 @@ PER_SESSION: Final = 3
 SECONDS: Final = 1.5
 """Time limit of a search; what was found by then is returned."""
 
-_TITLE: Final = TextKind.TITLE.name.lower()
 _MAX_MATCHES: Final = 50
 _MIN_SECRET: Final = 6
 _TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+#[0-9]+\]")
@@ -68,6 +67,8 @@ _TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+#[0-9]+\]")
 class SearchResult(Struct, frozen=True, kw_only=True):
     """The hits, grouped by session, the best session first."""
 
+    query: query_tree.Query
+    """The query as it was understood."""
     hits: tuple[Hit, ...]
     total: int
     """Matching texts in all sessions."""
@@ -108,6 +109,15 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     """Whether to count all matches by project, role, tool, error, model and month."""
     quick: bool = False
     """Whether to leave out what takes long, as at each key: see `matching` and `word_forms`."""
+    max_counted_bytes: int = 0
+    """Size of files without turn numbers up to which they are read for the turns of hits."""
+
+
+def check_query(text: str, options: SearchOptions) -> query_tree.Query:
+    """Return the query that a text is; raises `QueryError` if it is invalid."""
+    query = parse_query(text, timezone=options.timezone)
+    check_regexes(query)
+    return query
 
 
 def search(
@@ -126,14 +136,11 @@ def search(
     last minute are searched in the files themselves. Raises `QueryError` for an invalid query, and
     `DamagedIndex` if the index is damaged; it has then been deleted, and `index_texts` rebuilds it.
     """
-    query = parse_query(text, timezone=options.timezone)
-    check_regexes(query)
-    fresh = NO_FRESH_TEXTS if index_complete else read_fresh(directory, ANALYZER, transcripts)
-    with text_queries.open_text_queries(directory, ANALYZER.version, kept) as found:
-        queries = found or text_queries.open_no_texts(ANALYZER.tokenizer)
-        is_complete = index_complete and (found is not None or not transcripts)
-        if fresh.batches:
-            queries.add(fresh.batches, fresh.files, ANALYZER.tokenizer)
+    query = check_query(text, options)
+    fresh = None if index_complete else read_fresh(directory, ANALYZER, transcripts)
+    version, tokenizer = ANALYZER.version, ANALYZER.tokenizer
+    with text_queries.open_text_queries(directory, version, tokenizer, kept, fresh) as queries:
+        is_complete = index_complete and (queries.has_index or not transcripts)
         limit = time.monotonic() + SECONDS
         title_lookup = hit_grouping.TitleLookup(
             directory, transcripts, is_late=lambda: time.monotonic() > limit
@@ -143,33 +150,8 @@ def search(
         run = _Search(queries, transcripts, options, title_lookup, titled).run
         digest = _find_secret(directory, text, queries)
         result = run(query, index_complete=is_complete, digest=digest)
-    return _number_known_turns(result, directory)
-
-
-def _number_known_turns(result: SearchResult, directory: Path) -> SearchResult:
-    paths = {hit.path for hit in result.hits if in_turn(hit)}
-    known = find_counted(directory, list(paths)) if paths else {}
-
-    def find_turn(path: str, offset: int) -> int | None:
-        stored = known.get(path)
-        is_counted = stored is not None and offset < stored.stamp[1]
-        return stored.figures.find_turn(offset) if stored and is_counted else None
-
-    return number_turns(result, find_turn)
-
-
-def number_turns(result: SearchResult, find_turn: Callable[[str, int], int | None]) -> SearchResult:
-    """Add the number of its turn, by path and offset, to each hit in the file of its session."""
-
-    def number(hit: Hit) -> int | None:
-        return find_turn(hit.path, hit.offset) if hit.offset is not None and in_turn(hit) else None
-
-    return replace(result, hits=tuple(replace(hit, turn=number(hit)) for hit in result.hits))
-
-
-def in_turn(hit: Hit) -> bool:
-    """Return whether a hit can be in a turn of its session; a title is one of the whole session."""
-    return hit.offset is not None and not hit.is_subagent and hit.part != _TITLE
+    hits = hit_grouping.number_turns(result.hits, directory, transcripts, options.max_counted_bytes)
+    return replace(result, hits=hits)
 
 
 def _find_secret(directory: Path, text: str, queries: text_queries.TextQueries) -> bytes | None:
@@ -232,6 +214,7 @@ class _Search:
         if rest := [name for name in page if name not in ranked]:
             ranked |= self._rank(rest, groups, found, query)
         return SearchResult(
+            query=query,
             hits=tuple(self._iter_hits({name: ranked[name] for name in page}, groups, found)),
             total=len(found.matches.handles),
             total_sessions=len(order),

@@ -24,8 +24,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from recollect.documents.kinds import TextKind
-from recollect.documents.search_results import Facet, FacetValue
+from recollect.documents.search_results import Facet, FacetValue, Hit
 from recollect.locations import Transcript, TranscriptKind
 from recollect.search.matching import Found
 from recollect.search.query_plan import ROLES, TextReader
@@ -35,7 +37,7 @@ from recollect.search.word_lookup import FILES, SHARE_SHIFT, WHOLE_SHARE, Sessio
 from recollect.session.queue import find_joined, split_prompts
 from recollect.store.text_matches import FoundText, TextCounts, unpack_place
 from recollect.store.text_queries import TextQueries
-from recollect.sync import list_unchanged
+from recollect.sync import find_counted, list_unchanged, load_figures
 
 
 class _RoughScores(dict[int, float]):
@@ -223,6 +225,46 @@ def _find_joined(file_id: int, queries: TextQueries, reader: TextReader) -> Iter
             for each in find_joined(content, waiting, split_prompts(waiting)):
                 joined += waiting.pop(each)
     return joined
+
+
+_TITLE: Final = TextKind.TITLE.name.lower()
+
+
+def number_turns(
+    hits: Sequence[Hit], directory: Path, transcripts: Iterable[Transcript], max_bytes: int
+) -> tuple[Hit, ...]:
+    """Return the hits, those in the file of a session with the number of their turn.
+
+    Files whose turns have not been counted are read if they have at most `max_bytes` together.
+    """
+    places = {place for hit in hits if (place := _find_place(hit)) is not None}
+    known = find_counted(directory, list({path for path, _ in places})) if places else {}
+    turns = {
+        (path, offset): stored.figures.find_turn(offset)
+        for path, offset in places
+        # What was appended since has not been counted.
+        if (stored := known.get(path)) is not None and offset < stored.stamp[1]
+    }
+    missing = {path for path, offset in places if turns.get((path, offset)) is None}
+    uncounted = [each for each in transcripts if each.file in missing]
+    if uncounted and sum(each.size for each in uncounted) <= max_bytes:
+        figures = load_figures(directory, uncounted)
+        turns |= {
+            (path, offset): figures[path].find_turn(offset)
+            for path, offset in places
+            if path in figures
+        }
+    return tuple(
+        replace(hit, turn=turns.get(place)) if (place := _find_place(hit)) is not None else hit
+        for hit in hits
+    )
+
+
+def _find_place(hit: Hit) -> tuple[str, int] | None:
+    """Return where a hit is; None outside the turns: in a subagent, or the title of a session."""
+    if hit.offset is None or hit.is_subagent or hit.part == _TITLE:
+        return None
+    return hit.path, hit.offset
 
 
 class TitledSession(NamedTuple):

@@ -7,16 +7,13 @@ from msgspec.structs import replace
 from recollect.documents.search_results import Hit, SearchDocument, SessionMention
 from recollect.documents.session_listing import SessionListing
 from recollect.search.engine import SearchResult
-from recollect.search.query_tree import Query
 
 
-def describe_result(
-    result: SearchResult, query: Query, listings: Mapping[str, SessionListing]
-) -> SearchDocument:
+def describe_result(result: SearchResult, listings: Mapping[str, SessionListing]) -> SearchDocument:
     """Return the document of a result; `listings` are the sessions of its hits, by id."""
     ids = dict.fromkeys(hit.session_id for hit in result.hits)
     return SearchDocument(
-        query=str(query),
+        query=str(result.query),
         total=result.total,
         total_sessions=result.total_sessions,
         offset=result.offset,

@@ -29,26 +29,12 @@ from recollect.search.query_plan import to_match
 from recollect.search.terms import cut_long_runs, is_unspaced, list_spellings
 from recollect.store.text_queries import TextQueries
 
-_ENGLISH: Final = re.compile("[a-z]{3,}")
 _CORRECTABLE: Final = re.compile("[a-z]{4,}")
 _TWO_EDITS: Final = 8
 """Letters from which on two edits are forgiven."""
 
-_MAX_FORMS: Final = 32
 _MAX_COMPARED: Final = 20_000
 _MAX_SUGGESTED: Final = 4
-
-
-def find_forms(term: str, queries: TextQueries) -> list[str]:
-    """Return the other terms of the index with the same stem, in the order of the alphabet."""
-    if not _ENGLISH.fullmatch(term):
-        return []
-    stem = queries.find_stem(term)
-    # The last letter of a stem may differ from that of its words: happi and happy.
-    known = (each for each in queries.find_beginning(stem[:-1]) if _ENGLISH.fullmatch(each))
-    longest = len(term) + len("ization")
-    found = (each for each in known if each != term and len(each) <= longest)
-    return sorted(each for each in found if queries.find_stem(each) == stem)[:_MAX_FORMS]
 
 
 def find_corrections(term: str, queries: TextQueries) -> list[str]:

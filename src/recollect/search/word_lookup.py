@@ -16,7 +16,7 @@ from recollect.search.query_plan import to_match
 from recollect.search.query_tree import Inside, Node, Or, Word
 from recollect.search.ranking import CORRECTED, FORM, INSIDE, WHOLE, weigh_by_rarity
 from recollect.search.terms import query_terms, split_word
-from recollect.search.word_forms import find_corrections, find_forms, widen_word
+from recollect.search.word_forms import find_corrections, widen_word
 from recollect.store.text_matches import Matches
 from recollect.store.text_queries import TextQueries
 
@@ -32,6 +32,7 @@ WHOLE_SHARE: Final = (1 << 16) - 1
 SHARE_SHIFT: Final = 44
 """Above every place of a text."""
 
+_MAX_FORMS: Final = 32
 _MAX_PLACED: Final = 1_000
 """Texts whose numbers are changed one by one."""
 
@@ -93,7 +94,7 @@ class WordLookup:
         if matching > _MAX_COMMON:
             return True
         term = _find_single_term(word)
-        forms = tuple(map(Word, find_forms(term, self._queries))) if term else ()
+        forms = tuple(map(Word, self._queries.find_forms(term, _MAX_FORMS))) if term else ()
         levels = [*self._look_up(word, WHOLE)] if matching else []
         levels += self._look_up_any(forms, FORM)
         found_enough = sum(len(found.handles) for _, found in levels) >= (1 if is_piece else ENOUGH)

@@ -216,7 +216,7 @@ class TextIndexWriter:
     def write(
         self, batches: Iterable[text_rows.TextBatch], files: Iterable[text_rows.IndexedFile]
     ) -> bool:
-        """Add what was found; return whether so much was added that terms should be gathered."""
+        """Add what was found; return whether the vocabulary should be rebuilt."""
 
         def work(connection: apsw.Connection) -> bool:
             text_rows.TextWriter(connection, self._hash_value).write(batches, files)

@@ -24,8 +24,8 @@ from recollect.store.database import snapshot
 from recollect.store.text_conditions import Check, Condition, has_part
 from recollect.store.text_database import KeptConnection, open_in_memory, read_texts
 from recollect.store.text_matches import FoundText, Matches, TextCounts, concatenate
-from recollect.store.text_rows import SLOTS, IndexedFile, TextBatch, TextWriter
-from recollect.store.vocabulary import Vocabulary, find_stem
+from recollect.store.text_rows import SLOTS, FreshTexts, IndexedFile, TextWriter
+from recollect.store.vocabulary import Vocabulary
 
 # As `os.fsdecode` does it, which looks them up for each of thousands of paths.
 _PATHS: Final = (sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
@@ -84,32 +84,19 @@ _DECODER: Final = msgspec.json.Decoder(list[int])
 class TextQueries:
     """The full-text index as search sees it, with texts that are not indexed yet."""
 
-    def __init__(self, tables: "_Tables") -> None:
-        self._tables = [tables]
-
-    def add(
-        self, batches: Sequence[TextBatch], files: Sequence[IndexedFile], tokenizer: str
-    ) -> None:
-        """Search these texts too, without putting them into the index; before asking anything."""
-        # Numbers mean the same in both: the index is read in one transaction.
-        known, added = self._tables[0].connection, open_in_memory(tokenizer)
-        for table in ("files", "names", "traits"):
-            rows = known.execute(f"SELECT * FROM {table}").fetchall()
-            if rows:
-                marks = ", ".join("?" * len(rows[0]))
-                added.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-        TextWriter(added).write(batches, files)
-        self._tables.append(_Tables(added))
-
-    @property
-    def files(self) -> dict[int, IndexedFile]:
+    def __init__(self, tables: Sequence["_Tables"], *, has_index: bool) -> None:
+        self._tables = tables
+        self.has_index = has_index
+        """Whether there is an index with these terms."""
+        self.files = tables[-1].files
         """Every file by its number."""
-        return self._tables[-1].files
-
-    @property
-    def names(self) -> dict[int, str]:
+        self.names = tables[-1].names
         """Every name by its number."""
-        return self._tables[-1].names
+        self.titled = tables[0].titled
+        """The files of the sessions that titles are of, by handle; a search adds what it finds.
+
+        Later searches have it as long as the index does not change.
+        """
 
     def find_terms(self, part: str, most: int, lengths: Container[int] | None = None) -> list[str]:
         """Terms with `part` inside them, the shortest first; with `lengths`, only those."""
@@ -125,17 +112,10 @@ class TextQueries:
         """All terms of two characters or more that begin with a text."""
         return set().union(*(each.vocabulary.find_beginning(beginning) for each in self._tables))
 
-    def find_stem(self, term: str) -> str:
-        """The stem of an English word."""
-        return find_stem(term)
-
-    @property
-    def titled(self) -> dict[int, int | None]:
-        """The files of the sessions that titles are of, by handle; a search adds what it finds.
-
-        Later searches have it as long as the index does not change.
-        """
-        return self._tables[0].titled
+    def find_forms(self, word: str, most: int) -> list[str]:
+        """Other English words with the same stem, in the order of the alphabet."""
+        found = set().union(*(each.vocabulary.find_forms(word) for each in self._tables))
+        return sorted(found)[:most]
 
     @property
     def has_all_terms(self) -> bool:
@@ -406,23 +386,40 @@ class KeptTexts:
 
 @contextmanager
 def open_text_queries(
-    directory: Path, version: str, kept: KeptTexts | None = None
-) -> Iterator[TextQueries | None]:
-    """The full-text index in a data directory; None unless there is one with these terms.
+    directory: Path,
+    version: str,
+    tokenizer: str,
+    kept: KeptTexts | None = None,
+    fresh: FreshTexts | None = None,
+) -> Iterator[TextQueries]:
+    """The full-text index in a data directory, together with texts that it does not have yet.
 
-    Raises `DamagedIndex` if it proves to be damaged, which has been deleted by then.
+    Without an index with these terms, only those. Raises `DamagedIndex` if it proves to be damaged,
+    which has been deleted by then.
     """
     with read_texts(directory, version, kept=kept.connection if kept else None) as connection:
         if connection is None:
-            yield None
+            tables = _Tables(open_in_memory(tokenizer))
+            yield TextQueries(_add_texts(tables, tokenizer, fresh), has_index=False)
             return
         with snapshot(connection):
-            yield TextQueries(kept.find_tables(connection) if kept else _Tables(connection))
+            tables = kept.find_tables(connection) if kept else _Tables(connection)
+            yield TextQueries(_add_texts(tables, tokenizer, fresh), has_index=True)
 
 
-def open_no_texts(tokenizer: str) -> TextQueries:
-    """An index without a text, to add some to."""
-    return TextQueries(_Tables(open_in_memory(tokenizer)))
+def _add_texts(tables: _Tables, tokenizer: str, fresh: FreshTexts | None) -> Sequence[_Tables]:
+    """Tables of the index, and of these texts, which are not put into it."""
+    if fresh is None or not fresh.batches:
+        return [tables]
+    # Numbers mean the same in both: the index is read in one transaction.
+    added = open_in_memory(tokenizer)
+    for table in ("files", "names", "traits"):
+        rows = tables.connection.execute(f"SELECT * FROM {table}").fetchall()
+        if rows:
+            marks = ", ".join("?" * len(rows[0]))
+            added.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+    TextWriter(added).write(fresh.batches, fresh.files)
+    return [tables, _Tables(added)]
 
 
 def _make_matches(names: Iterable[str], columns: Iterable[list[int]], is_cut: bool) -> Matches:

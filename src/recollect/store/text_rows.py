@@ -206,6 +206,13 @@ class TextBatch(Struct, frozen=True, array_like=True):
     secrets: list[SecretRow] = []
 
 
+class FreshTexts(Struct, frozen=True):
+    """Texts that are not in the index yet, and the files that they are in."""
+
+    batches: list[TextBatch] = []
+    files: list[IndexedFile] = []
+
+
 HashValue = Callable[[bytes], bytes]
 _Placed = tuple[int, int, TextRow]
 """A text with the numbers of its file and of the stage that found it."""

@@ -36,6 +36,8 @@ FROM words_vocabulary WHERE term >= ? AND term < ?
 # Not compiled here, which takes longer than most searches need it for.
 _WORD: Final = "[0-9A-Za-z\u0080-\u1fff\u2c00-\udfff\ue001-\U0010ffff]{2,}"
 
+_ENGLISH: Final = "[a-z]{3,}"
+
 
 class _Piece(NamedTuple):
     """A row of the copy."""
@@ -121,6 +123,23 @@ class Vocabulary:
         rows: Any = self._connection.execute(query, (beginning,)).fetchall()
         return {term for (row,) in rows for term in _cut_beginning(self._read(row), beginning)}
 
+    def find_forms(self, word: str) -> set[str]:
+        """Other English words with the same stem; none of a word in another script."""
+        if not re.fullmatch(_ENGLISH, word):
+            return set()
+        stem = _find_stem(word)
+        # The last letter of a stem may differ from that of its words: happi and happy.
+        known = self.find_beginning(stem[:-1])
+        longest = len(word) + len("ization")
+        return {
+            each
+            for each in known
+            if each != word
+            and len(each) <= longest
+            and re.fullmatch(_ENGLISH, each)
+            and _find_stem(each) == stem
+        }
+
     @property
     def _pieces(self) -> list[bytes]:
         return [self._read(row) for row in self._rows]
@@ -137,7 +156,7 @@ class Vocabulary:
         return terms
 
 
-def find_stem(term: str) -> str:
+def _find_stem(term: str) -> str:
     """The stem of an English word, as SQLite's Porter stemmer has it."""
     (stem,) = _load_stemmer()(
         term.encode(), apsw.FTS5_TOKENIZE_QUERY, None,

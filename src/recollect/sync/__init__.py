@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         sync_with_parts,
     )
     from recollect.sync.text_indexer import (
-        NO_FRESH_TEXTS,
         Analyzer,
         TextProgress,
         TextWatch,
@@ -66,7 +65,7 @@ _MODULES = {
         "list_unsaved locate_indexed"
     ),
     "sync_engine": "OnProgress SyncProgress count_separately sync sync_with_parts sync_in_memory",
-    "text_indexer": "Analyzer NO_FRESH_TEXTS TextProgress TextWatch index_texts read_fresh",
+    "text_indexer": "Analyzer TextProgress TextWatch index_texts read_fresh",
     "text_plan": "find_text_status",
     "text_reading": "TextPassConsumer",
     "usage_counting": "Traits group_copies",
@@ -75,7 +74,6 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 __all__ = [
     "FIGURES",
-    "NO_FRESH_TEXTS",
     "Analyzer",
     "FreshOutlines",
     "LineKey",

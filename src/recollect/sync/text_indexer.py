@@ -276,26 +276,16 @@ _FRESH_NS: Final = 60 * 1_000_000_000
 _MAX_FILES: Final = 8
 
 
-class FreshTexts(Struct, frozen=True):
-    """Texts that were found, and in which files."""
-
-    batches: list[text_rows.TextBatch]
-    files: list[text_rows.IndexedFile]
-
-
-NO_FRESH_TEXTS: Final = FreshTexts([], [])
-
-
 def read_fresh(
     directory: Path, analyzer: Analyzer, transcripts: Sequence[Transcript]
-) -> FreshTexts:
+) -> text_rows.FreshTexts:
     """Return the last texts of files that grew within the last minute and are not up to date."""
     since = time.time_ns() - _FRESH_NS
     growing = sorted(
         (each for each in transcripts if each.mtime_ns >= since), key=lambda each: -each.mtime_ns
     )[:_MAX_FILES]
     if not growing:
-        return NO_FRESH_TEXTS
+        return text_rows.FreshTexts()
     ranges = find_ranges(directory, analyzer.version, growing)
     found = [batch for each in ranges for batch in text_reading.read_tail(each, analyzer.prepare)]
-    return FreshTexts(found, [*map(describe, growing)])
+    return text_rows.FreshTexts(found, [*map(describe, growing)])

@@ -140,7 +140,7 @@ class SearchParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 def find_texts(services: Services, wanted: SearchParameters) -> SearchDocument:
     """Return the hits of a query."""
     answer = run_search(services, wanted)
-    return describe_result(answer.result, answer.query, answer.sessions)
+    return describe_result(answer.result, answer.sessions)
 
 
 def run_search(

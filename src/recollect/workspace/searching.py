@@ -12,11 +12,10 @@ from msgspec.structs import replace
 from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript, TranscriptKind
-from recollect.search import engine, parse_query
+from recollect.search import engine
 from recollect.search.query_tree import Query
-from recollect.search.regexes import check_regexes
 from recollect.store import DamagedIndex, refuse_newer
-from recollect.sync import TextProgress, index_texts, list_current, load_figures
+from recollect.sync import TextProgress, index_texts, list_current
 
 if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace
@@ -29,11 +28,14 @@ _MAX_COUNTED_BYTES = 8 * _MEGABYTE
 class SessionSearch(Struct, frozen=True, kw_only=True):
     """The result of a search, and the sessions of its hits."""
 
-    query: Query
-    """The query as it was understood."""
     result: engine.SearchResult
     sessions: dict[str, SessionListing]
     """By id; a session that is not listed is missing."""
+
+    @property
+    def query(self) -> Query:
+        """The query as it was understood."""
+        return self.result.query
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -52,10 +54,9 @@ def search_workspace(
     workspace: Workspace, text: str, options: engine.SearchOptions | None, seconds: float | None
 ) -> SessionSearch:
     """Index new texts for at most `seconds`, and search."""
-    options = use_local_time(options)
+    options = replace(use_local_time(options), max_counted_bytes=_MAX_COUNTED_BYTES)
     # Before anything is indexed, so that a mistake is reported at once.
-    query = parse_query(text, timezone=options.timezone)
-    check_regexes(query)
+    engine.check_query(text, options)
     # Otherwise the texts would be indexed again now, and once more by the newer program.
     refuse_newer(workspace.data_directory)
     transcripts = workspace.find_transcripts()
@@ -65,29 +66,7 @@ def search_workspace(
         # It has been deleted, so the second attempt rebuilds it.
         result = _index_and_search(workspace, text, transcripts, options, seconds)
     sessions = _list_found(workspace, result.hits, transcripts)
-    result = _number_more_turns(workspace, result, transcripts)
-    return SessionSearch(query=query, result=result, sessions=sessions)
-
-
-def _number_more_turns(
-    workspace: Workspace, result: engine.SearchResult, transcripts: Iterable[Transcript]
-) -> engine.SearchResult:
-    """Read the files of hits whose turns have not been counted, if there is little to read.
-
-    A server has all of them counted in the background.
-    """
-    paths = {hit.path for hit in result.hits if hit.turn is None and engine.in_turn(hit)}
-    found = [each for each in transcripts if each.file in paths]
-    if not found or sum(each.size for each in found) > _MAX_COUNTED_BYTES:
-        return result
-    counted = load_figures(workspace.data_directory, found)
-    known = {(hit.path, hit.offset): hit.turn for hit in result.hits}
-
-    def find_turn(path: str, offset: int) -> int | None:
-        figures = counted.get(path)
-        return figures.find_turn(offset) if figures else known[path, offset]
-
-    return engine.number_turns(result, find_turn)
+    return SessionSearch(result=result, sessions=sessions)
 
 
 def _index_and_search(

@@ -226,11 +226,9 @@ class ServedWorkspace(workspace.Workspace):
         self, text: str, options: SearchOptions | None = None, *, seconds: float | None = None
     ) -> SessionSearch:
         """Search the full-text index as it is; wait at most `seconds` for it to be rebuilt."""
-        from recollect.search import parse_query
         from recollect.workspace.searching import SessionSearch, use_local_time
 
         options = use_local_time(options)
-        query = parse_query(text, timezone=options.timezone)
         result = self._search(text, options)
         if result is None:
             self.catalog.mark_text_index_lost()
@@ -246,7 +244,7 @@ class ServedWorkspace(workspace.Workspace):
             for each in reversed(known.sessions)
             if each.id in ids
         }
-        return SessionSearch(query=query, result=result, sessions=sessions)
+        return SessionSearch(result=result, sessions=sessions)
 
     def overview(self) -> Overview:
         """Return the overview; what takes time is counted again only when the index has changed."""

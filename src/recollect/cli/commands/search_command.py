@@ -251,7 +251,7 @@ def search_command(  # noqa: PLR0913 - one parameter per option
     if as_json:
         from recollect.search.search_documents import describe_result  # only for JSON
 
-        click.echo(format_document(describe_result(result, answer.query, answer.sessions)))
+        click.echo(format_document(describe_result(result, answer.sessions)))
         return 0
     if not result.hits:
         raise NothingFound(_describe_nothing(result))
