@@ -9,6 +9,9 @@ import pytest
 from recollect.documents.command_reports import SecretFinding
 from recollect.health.secret_scan import add_subagents, scan_transcripts
 from recollect.locations import Transcript, discover_root
+from recollect.redact.findings import DEFAULT_POLICY, OwnPattern, RedactionPolicy
+from recollect.sources.growth import FileState
+from recollect.store.secret_rows import NotedSecret, SecretNotes
 from tests.redact.made_up_secrets import FAMILIES
 
 SESSION = "5f0d8a52-6f0c-4a53-9d4f-0f6a3f3c1a11"
@@ -106,6 +109,46 @@ def test_no_value_leaves_the_scan(root: Path) -> None:
         "timestamp",
         "count",
     )
+
+
+OWN_RULES = RedactionPolicy(
+    patterns=(OwnPattern("login", r"Now (log) in"),), allow=("Kept0ut.x", "unused")
+)
+
+
+def test_own_rules_are_applied(root: Path) -> None:
+    """The user's patterns are findings, and what they allow is none."""
+    transcripts = add_subagents([find_session(root)])
+    found = scan_transcripts(transcripts, lambda *_: None, policy=OWN_RULES).findings
+    kinds = [(each.kind, each.turn) for each in found if each.kind in {"login", "password"}]
+    assert kinds == [("login", 2)]
+
+
+def test_own_rules_need_not_read_every_line_again(root: Path) -> None:
+    """What is noted of a file says where to look: in these lines, and where a pattern matches."""
+    transcript = find_session(root)
+    lines = transcript.path.read_bytes().split(b"\n")
+    noted = NotedSecret(
+        path=transcript.file,
+        session_id=transcript.name,
+        position=sum(len(line) + 1 for line in lines[:3]),
+        length=9,
+        kind="password",
+        is_definite=True,
+        hash=b"",
+        uuid="a-04",
+        timestamp=None,
+    )
+    inode, size, modified = transcript.stamp
+    state = FileState(inode=inode, size=size, mtime_ns=modified, is_racy=False)
+    notes = SecretNotes({transcript.file: state}, (noted,))
+
+    def scan(policy: RedactionPolicy) -> list[str]:
+        report = scan_transcripts([transcript], lambda *_: None, notes, policy)
+        return [each.kind for each in report.findings if each.turn is not None]
+
+    allowed = RedactionPolicy(allow=("Kept0ut.x",))
+    assert (scan(DEFAULT_POLICY), scan(allowed), scan(OWN_RULES)) == (["password"], [], ["login"])
 
 
 def test_a_file_that_vanished_is_reported(root: Path) -> None:

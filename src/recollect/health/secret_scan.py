@@ -1,11 +1,14 @@
 """Where the secrets in transcripts are: kind, session and turn, never the value.
 
 Answers from what the text pass has noted of a transcript. One that it has not read is scanned:
-every line as plain JSON, so that unknown and damaged records are included. The model of a session
+every line as plain JSON, so that unknown and damaged records are included. The text pass knows
+nothing of the user's own rules: with those, noted lines are scanned again, and lines that match one
+of the patterns. The model of a session
 is built only for transcripts in which something was found, to number the turns. Output that was too
 large for a transcript is in a file beside it and is always scanned.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -18,8 +21,8 @@ from recollect.library.processes import read_head
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.sidecars import SidecarKind, list_session_sidecars
 from recollect.reader.line_blocks import MAX_LINE, iter_blocks
-from recollect.redact.findings import Confidence
-from recollect.redact.policy import find_secrets
+from recollect.redact.findings import DEFAULT_POLICY, Confidence, RedactionPolicy
+from recollect.redact.policy import compile_pattern, find_secrets
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, SecretNotes
 
@@ -50,11 +53,13 @@ def scan_transcripts(
     transcripts: Sequence[Transcript],
     watch: Callable[[int, int], None],
     notes: SecretNotes = NO_NOTES,
+    policy: RedactionPolicy = DEFAULT_POLICY,
 ) -> ScanReport:
     """Scan transcripts and the output beside them; `watch` gets the files done and in total.
 
-    A transcript that `notes` are up to date with is not read.
+    A transcript that `notes` are up to date with is only read for the user's own rules.
     """
+    has_own_rules = bool(policy.patterns or policy.allow)
     noted = _group_notes(notes)
     findings: list[SecretFinding] = []
     unread: list[str] = []
@@ -62,11 +67,15 @@ def scan_transcripts(
         watch(number, len(transcripts))
         try:
             state = notes.states.get(transcript.file)
-            if state is not None and state.is_current(transcript.stamp):
-                seen = [*map(_read_note, noted.get(transcript.file, ()))]
+            known = noted.get(transcript.file, [])
+            if state is None or not state.is_current(transcript.stamp):
+                seen = [*_scan_lines(_iter_lines(transcript), policy)]
+            elif has_own_rules:
+                lines = _select_lines(_iter_lines(transcript), known, policy)
+                seen = [*_scan_lines(lines, policy)]
             else:
-                seen = [*_scan_lines(transcript)]
-            findings += _describe(transcript, seen)
+                seen = [*map(_read_note, known)]
+            findings += _describe(transcript, seen, policy)
         except UnreadableInput:
             unread.append(transcript.file)
     return ScanReport(len(transcripts), tuple(findings), tuple(unread))
@@ -103,27 +112,46 @@ def _read_note(noted: NotedSecret) -> _Seen:
     )
 
 
-def _scan_lines(transcript: Transcript) -> Iterator[_Seen]:
-    for number, line in enumerate(_iter_lines(transcript)):
-        yield from _scan_line(line, number)
+def _scan_lines(lines: Iterable[tuple[int, bytes]], policy: RedactionPolicy) -> Iterator[_Seen]:
+    for position, line in lines:
+        yield from _scan_line(line, position, policy)
 
 
-def _describe(transcript: Transcript, seen: Sequence[_Seen]) -> list[SecretFinding]:
+def _select_lines(
+    lines: Iterable[tuple[int, bytes]], known: Sequence[NotedSecret], policy: RedactionPolicy
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines in which a secret was noted or one of the user's patterns matches."""
+    positions = [each.position for each in known]
+    patterns = [compile_pattern(own.pattern) for own in policy.patterns]
+    for position, line in lines:
+        first = bisect_left(positions, position)
+        is_noted = first < len(positions) and positions[first] < position + len(line)
+        if is_noted or any(pattern.search(line) for pattern in patterns):
+            yield position, line
+
+
+def _describe(
+    transcript: Transcript, seen: Sequence[_Seen], policy: RedactionPolicy
+) -> list[SecretFinding]:
     session = transcript.name
     findings = _count(seen, session, _number_turns(transcript)) if seen else []
     beside = [
         found
         for number, text in enumerate(_iter_outputs(transcript))
-        for found in _iter_seen(text, None, None, number)
+        for found in _iter_seen(text, None, None, number, policy)
     ]
     return [*findings, *_count(beside, session, {})]
 
 
-def _iter_lines(transcript: Transcript) -> Iterator[bytes]:
-    """Yield the lines of a file; one that is too long to keep is left out."""
+def _iter_lines(transcript: Transcript) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file and where they start; one that is too long to keep is left out."""
     with open_file(transcript.file) as file:
         for block in iter_blocks(file):
-            yield from (line for line in block.data.split(b"\n") if line)
+            position = block.offset
+            for line in block.data.split(b"\n"):
+                if line:
+                    yield position, line
+                position += len(line) + 1
 
 
 def _iter_outputs(transcript: Transcript) -> Iterator[str]:
@@ -136,25 +164,28 @@ def _iter_outputs(transcript: Transcript) -> Iterator[str]:
                 yield data.decode("utf-8", "replace")
 
 
-def _scan_line(line: bytes, number: int) -> Iterator[_Seen]:
+def _scan_line(line: bytes, position: int, policy: RedactionPolicy) -> Iterator[_Seen]:
     try:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _iter_seen(line.decode("utf-8", "replace"), None, None, number)
+        return _iter_seen(line.decode("utf-8", "replace"), None, None, position, policy)
     uuid = record.get("uuid") if isinstance(record, dict) else None
     timestamp = record.get("timestamp") if isinstance(record, dict) else None
     return _iter_seen(
         "\n".join(_iter_texts(record)),
         uuid if isinstance(uuid, str) else None,
         timestamp if isinstance(timestamp, str) else None,
-        number,
+        position,
+        policy,
     )
 
 
-def _iter_seen(text: str, uuid: str | None, timestamp: str | None, number: int) -> Iterator[_Seen]:
-    for found in find_secrets(text):
+def _iter_seen(
+    text: str, uuid: str | None, timestamp: str | None, record: int, policy: RedactionPolicy
+) -> Iterator[_Seen]:
+    for found in find_secrets(text, policy):
         value = text[found.start : found.end]
-        yield _Seen(found.kind, found.confidence, value, uuid, timestamp, number)
+        yield _Seen(found.kind, found.confidence, value, uuid, timestamp, record)
 
 
 def _iter_texts(value: object, key: str = "") -> Iterator[str]:

@@ -73,8 +73,10 @@ def compile_pattern(pattern: str) -> Any:
     """Compile a user's pattern, which must not slow anything down: RE2 is linear for all."""
     import re2  # type: ignore[import-untyped]
 
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re2.compile(pattern)
+        return re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0] if error.args else error
         text = reason.decode() if isinstance(reason, bytes) else str(reason)

@@ -183,10 +183,11 @@ def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
     ],
 )
 def test_what_cannot_be_followed_is_said_with_its_line(
-    config: Path, text: str, message: str
+    config: Path, text: str, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Unknown keys, wrong types and invalid TOML are errors with a line number."""
+    """Unknown keys, wrong types and invalid TOML are errors with a line number, on one line."""
     assert refuse(config, text) == message
+    assert capfd.readouterr().err == ""
 
 
 def test_what_is_no_text_is_said(config: Path) -> None:

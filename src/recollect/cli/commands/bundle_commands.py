@@ -26,6 +26,7 @@ from recollect.render.terminal import safe_text
 if TYPE_CHECKING:
     from recollect.archive.bundles import RedactionReport
     from recollect.locations import Transcript
+    from recollect.redact.findings import RedactionPolicy
 
 
 @click.command("bundle")
@@ -66,9 +67,10 @@ def bundle_command(
 
     with command_workspace(claude_dirs) as workspace:
         named = [workspace.find(name) for name in sessions]
+        policy = workspace.redaction.for_records
     lock = choose_lock(options)
     with progress_line("files") as show_progress:
-        redaction = _search_secrets(named, show_progress)
+        redaction = _search_secrets(named, show_progress, policy)
     document = make_bundle(named, output.absolute(), lock, redaction)
     if document.secrets:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in document.secrets.items())
@@ -89,13 +91,15 @@ def bundle_command(
 
 
 def _search_secrets(
-    transcripts: "Sequence[Transcript]", show_progress: Callable[[int, int], None]
+    transcripts: "Sequence[Transcript]",
+    show_progress: Callable[[int, int], None],
+    policy: "RedactionPolicy",
 ) -> "RedactionReport":
     """Count the secrets in sessions and their subagents, by kind."""
     from recollect.archive.bundles import RedactionReport
     from recollect.health.secret_scan import add_subagents, scan_transcripts
 
-    report = scan_transcripts(add_subagents(transcripts), show_progress)
+    report = scan_transcripts(add_subagents(transcripts), show_progress, policy=policy)
     kinds: Counter[str] = Counter()
     for finding in report.findings:
         kinds[finding.kind] += finding.count

@@ -87,8 +87,9 @@ def scan(session: str | None, **options: Unpack[_Options]) -> int:
         wants_all = options["all_sessions"]
         transcripts, session_id = _find(session, project, workspace, all_sessions=wants_all)
         notes = NO_NOTES if options["thorough"] else note_secrets(workspace, transcripts)
+        policy = workspace.redaction.for_records
     with progress_line("files") as show_progress:
-        report = scan_transcripts(transcripts, show_progress, notes)
+        report = scan_transcripts(transcripts, show_progress, notes, policy)
     for path in report.unread:
         click.echo(f"recollect: Could not read {safe_text(path)}", err=True)
     document = SecretsDocument(
