@@ -52,6 +52,17 @@ def test_a_link_is_an_existing_file(tmp_path: Path) -> None:
     assert (victim.exists(), (tmp_path / "x.html").is_symlink()) == (False, False)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes with names")
+@pytest.mark.parametrize("options", [HTML, FORCED])
+def test_a_device_or_pipe_is_not_replaced(tmp_path: Path, options: ExportOptions) -> None:
+    """A file in the place of /dev/null would break the machine."""
+    target = tmp_path / "pipe.html"
+    os.mkfifo(target)
+    with pytest.raises(UsageError, match="not a regular file"):
+        Exporter(options).write(SessionPart(open_demo()), target)
+    assert (target.is_fifo(), [each.name for each in tmp_path.iterdir()]) == (True, ["pipe.html"])
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no modes")
 def test_files_and_directories_are_private(tmp_path: Path) -> None:
     """A conversation is private until its owner shares it."""
@@ -97,6 +108,7 @@ def test_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
         (["harbour", "--json", "--format", "text"], 2, "Use it with -o"),
         (["--project", "nosuch", "-o", "out"], 3, "No project path contains 'nosuch'"),
         (["--search", "zzzqqq", "-o", "out"], 3, "No session matches 'zzzqqq'"),
+        (["harbour", "-o", "file"], 2, "file already exists. Use --force to overwrite it."),
         (["harbour", "-o", "file/x.md"], 1, "Cannot write file/x.md: Not a directory"),
     ],
 )

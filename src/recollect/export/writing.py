@@ -122,9 +122,11 @@ def write_file(target: Path, chunks: Iterable[bytes], *, force: bool = False) ->
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:
-    """Raise UsageError if a file is there and must not be replaced."""
+    """Raise UsageError if the name is taken by what must not be replaced."""
     if is_directory(target):
         raise UsageError(f"{target} is a directory. Specify a file in it.")
+    if _is_special(target):
+        raise UsageError(f"{target} is not a regular file. Without -o, the export goes to stdout.")
     if os.path.lexists(target) and not force:
         raise make_exists_error(target)
 
@@ -132,6 +134,11 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 def is_directory(target: Path) -> bool:
     """Return whether a directory exists."""
     return os.path.isdir(target)  # noqa: PTH112 - also for names that cannot be paths
+
+
+def _is_special(target: Path) -> bool:
+    """Return whether a device, pipe or socket has this name: a file must not take its place."""
+    return os.path.exists(target) and not os.path.isfile(target)  # noqa: PTH110, PTH113 - as above
 
 
 def measure_file(target: Path) -> int:

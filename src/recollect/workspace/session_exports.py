@@ -19,7 +19,7 @@ from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.export.export_content import MaskedValue, SessionPart, allow, list_masked_values
 from recollect.export.export_options import TABULAR, ExportOptions, Format, find_format
 from recollect.export.exporter import Exporter, name_export
-from recollect.export.writing import is_directory, make_directory
+from recollect.export.writing import is_directory, make_directory, refuse_existing
 from recollect.library.opening import find_subagent_files
 from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
@@ -122,6 +122,9 @@ class SessionExport:
         if into:
             make_directory(target)
         options = self.exporter.options
+        if not (self._request.is_many or options.split or is_directory(target)):
+            # Before a long session is read.
+            refuse_existing(target, force=options.force)
         if not self._request.is_many:
             is_inside = is_directory(target) and not options.split and options.format not in TABULAR
             with self._open_only() as part:

@@ -102,7 +102,7 @@ def _describe(masked: MaskedValue) -> Iterator[str]:
 F = TypeVar("F", bound=Callable[..., Any])
 
 UNREAD: Final = 4
-_STDOUT: Final = "-"
+_STDOUT: Final = ("-", "/dev/stdout")
 _SLASHES: Final = ("/", os.sep)
 """What the name of a directory may end with."""
 _SPLIT: Final = 50
@@ -278,7 +278,7 @@ def export_command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> in
 
 
 def _has_file(options: _Options) -> bool:
-    return options["output"] not in (None, _STDOUT)
+    return options["output"] not in (None, *_STDOUT)
 
 
 def _make_request(sessions: tuple[str, ...], options: _Options) -> ExportRequest:
