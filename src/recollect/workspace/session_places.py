@@ -6,7 +6,7 @@ and no part of a request becomes part of a path.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -21,7 +21,9 @@ from recollect.records.system_records import CompactBoundary, Progress
 from recollect.render.views import timeline, turn_views, whole_calls
 from recollect.session import prompts, queue, record_texts, subagents
 from recollect.session.session import Session
-from recollect.workspace.session_catalog import FoundSession
+
+if TYPE_CHECKING:
+    from recollect.workspace.session_catalog import FoundSession
 
 _TURN: Final = re.compile(f"{place_names.TURN_PREFIX}(-?[1-9][0-9]{{0,8}})")
 _MAX_TO_SUMMARY: Final = 3
@@ -71,7 +73,7 @@ def find_span(session: Session, uuid: str) -> envelope.Span:
     raise NothingFound(f"The session has no record {uuid!r}.")
 
 
-def find_line(found: FoundSession, line: str) -> tuple[envelope.Span, str | None]:
+def find_line(found: "FoundSession", line: str) -> tuple[envelope.Span, str | None]:
     """Return the span and uuid of the record at `file:offset`, where lists have `file` as an id.
 
     Only files of the session are read.

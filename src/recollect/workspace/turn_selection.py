@@ -24,11 +24,11 @@ from recollect.render.views.turn_views import build_turn_views, complete_turn
 from recollect.session.session import Session
 from recollect.session.tree import Tree, find_path
 from recollect.session.turns import Turn
-from recollect.workspace.session_catalog import FoundSession
 from recollect.workspace.session_places import RecordLocation, find_agent, find_location, locate
 
 if TYPE_CHECKING:
     from recollect.workspace.served_workspace import ServedWorkspace
+    from recollect.workspace.session_catalog import FoundSession
     from recollect.workspace.workspace import Workspace
 
 
@@ -262,7 +262,9 @@ class TurnRange(Struct, frozen=True, kw_only=True):
         return self.location.anchor if self.location else ""
 
 
-def load_turns(workspace: "ServedWorkspace", found: FoundSession, wanted: TurnWindow) -> TurnRange:
+def load_turns(
+    workspace: "ServedWorkspace", found: "FoundSession", wanted: TurnWindow
+) -> TurnRange:
     """Return the requested turns of a session."""
     if wanted.is_quick and _can_be_quick(workspace, found, wanted):
         part = read_partial_session(found.transcript)
@@ -283,7 +285,7 @@ def load_turns(workspace: "ServedWorkspace", found: FoundSession, wanted: TurnWi
         return _take(workspace, owner, wanted)
 
 
-def _can_be_quick(workspace: "ServedWorkspace", found: FoundSession, wanted: TurnWindow) -> bool:
+def _can_be_quick(workspace: "ServedWorkspace", found: "FoundSession", wanted: TurnWindow) -> bool:
     is_plain = not wanted.at and not wanted.agent
     is_long = found.listing.size > FIRST_BYTES
     return is_plain and is_long and not workspace.is_open(found)

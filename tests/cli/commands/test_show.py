@@ -10,7 +10,7 @@ from recollect.render.terminal import measure
 from tests.cli.demo_home import GOLDEN, WIDTHS, make_demo_home, run_at
 from tests.export.test_formats import write_interjections
 from tests.golden import check_golden
-from tests.process import Finished, RunRecollect
+from tests.process import Finished, RunRecollect, run_python
 
 IMPORT = "94791a87"
 BRANCHED = "8facb961"
@@ -50,6 +50,14 @@ def test_pages_look_as_they_are_meant_to(
     assert (result.code, result.stderr) == (0, "")
     check_golden(GOLDEN / f"{name}-{width}.txt", result.stdout)
     assert [line for line in result.stdout.splitlines() if measure(line) > width] == []
+
+
+def test_nothing_of_a_server_is_loaded(home: Path) -> None:
+    """A session is shown without an event loop, whose modules are the largest of the library."""
+    done = run_python("-X", "importtime", "-m", "recollect", "show", IMPORT)
+    loaded = set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, flags=re.MULTILINE))
+    assert (done.code, "recollect.workspace.turn_selection" in loaded) == (0, True)
+    assert loaded & {"asyncio", "ssl", "starlette", "recollect.workspace.session_catalog"} == set()
 
 
 def test_colours_are_those_of_the_file(run_recollect: RunRecollect, home: Path) -> None:
