@@ -1,10 +1,12 @@
 """Turns and steps as HTML: structure by class, links by uuid, nothing that acts."""
 
+import pytest
 from msgspec.structs import replace
 
 from recollect.documents.kinds import Context, ContextKind, InputKind, ToolStatus
 from recollect.documents.turn_documents import (
     Code,
+    Fields,
     NoticeKind,
     NoticeStep,
     Output,
@@ -67,6 +69,37 @@ def test_a_call_shows_its_input_and_its_output() -> None:
         '<div class="call-input"><pre class="code"><code>npm test'
         '</code></pre></div><div class="call-output"><pre class="output">ok</pre></div>'
     )
+
+
+def test_a_description_is_said_once() -> None:
+    """The line of a call shows it: its fields are the others, and none if there are none."""
+    described = replace(CALL, description="Run the tests")
+    said = ("description", "Run the tests")
+    alone = replace(described, input=(*CALL.input, Fields((said,))))
+    assert render_call(alone, FRAME) == render_call(CALL, FRAME)
+    timed = replace(described, input=(*CALL.input, Fields((said, ("timeout", "2 min")))))
+    without = replace(CALL, input=(*CALL.input, Fields((("timeout", "2 min"),))))
+    assert render_call(timed, FRAME) == render_call(without, FRAME)
+    longer = replace(described, input=(Fields((("description", "Run the tests\ntwice"),)),))
+    assert "twice" in render_call(longer, FRAME)
+
+
+@pytest.mark.parametrize(
+    ("tool", "summary", "html"),
+    [
+        (
+            "Edit",
+            "+1,007 -4",
+            '<span class="added-count">+1,007</span> <span class="removed-count">&minus;4</span>',
+        ),
+        ("Edit", "<b>+1-4", "&lt;b&gt;+1-4"),
+        ("Bash", "+1 -4", "+1 -4"),
+    ],
+)
+def test_line_counts_are_in_colour(tool: str, summary: str, html: str) -> None:
+    """What a change added and removed is told apart as in its diff; other text stays text."""
+    call = replace(CALL, tool=tool, summary=summary)
+    assert _squeeze(f'<span class="summary">{html}</span>') in _with_steps(call)
 
 
 def test_a_prompt_is_linked_by_its_uuid() -> None:

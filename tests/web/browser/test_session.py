@@ -46,6 +46,19 @@ def test_a_call_opens_to_what_it_did(desk: Visit) -> None:
     ]
 
 
+def test_a_long_command_is_read_without_scrolling(start_visit: StartVisit) -> None:
+    """It is wrapped, and all of its description is above it."""
+    page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
+    call = page.locator("details.call[data-tool=Bash]").first
+    call.locator("summary").click()
+    command = call.locator("pre.code")
+    expect(command).to_be_visible()
+    for each in (command, call.locator("summary .title")):
+        assert each.evaluate("(each) => each.scrollWidth - each.clientWidth") == 0
+    words = call.locator("summary .title").inner_text()
+    assert words not in call.locator(".call-body").inner_text()
+
+
 def test_an_edit_opens_to_its_diff(desk: Visit) -> None:
     """A change of a file is shown as lines that went and lines that came."""
     page = desk.open(f"/s/{HARBOUR}")
@@ -163,6 +176,19 @@ def test_tabs_of_the_outline(desk: Visit) -> None:
     page.get_by_role("tab", name="Agents 1").click()
     line = page.get_by_role("tabpanel").get_by_role("link")
     expect(line).to_have_text("ExploreSurvey the themes")
+
+
+def test_the_tabs_of_a_long_session_fit(desk: Visit) -> None:
+    """All four are there whole with counts of three digits."""
+    page = desk.open(f"/s/{HARBOUR}")
+    row = page.get_by_role("tablist")
+    row.evaluate(
+        """(row) => row.querySelectorAll("[data-tab]").forEach((tab) => {
+          tab.hidden = false;
+          tab.querySelector("[data-count]").textContent = "168";
+        })"""
+    )
+    assert row.evaluate("(row) => row.scrollWidth - row.clientWidth") == 0
 
 
 def test_the_scrubber_shows_how_full_the_context_was(desk: Visit) -> None:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from msgspec import Struct, structs
 
 from recollect.documents.kinds import ToolStatus
-from recollect.documents.turn_documents import Diff, Step, ToolStep, TurnView
+from recollect.documents.turn_documents import Diff, Fields, Part, Step, ToolStep, TurnView
 from recollect.quantities import format_duration, format_short_number
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.render.html.html_parts import DEFAULT_OPTIONS, PartOptions, render_parts
@@ -90,6 +90,34 @@ class Frame(Struct, frozen=True, kw_only=True):
             return call.description
         is_ours = call.tool in _TITLED_BY_US
         return self.translate_phrase(call.title) if is_ours else self.shorten(call.title)
+
+
+def list_input(call: ToolStep) -> tuple[Part, ...]:
+    """Return the input of a call without the description that its line shows already."""
+    said = ("description", call.description)
+    parts = (_leave_out(part, said) for part in call.input)
+    return tuple(part for part in parts if part is not None)
+
+
+def _leave_out(part: Part, field: tuple[str, str]) -> Part | None:
+    if not isinstance(part, Fields) or field not in part.fields:
+        return part
+    others = tuple(each for each in part.fields if each != field)
+    return Fields(others) if others else None
+
+
+_LINE_COUNTS = re.compile(r"(?<!\S)\+([\d,]+) -([\d,]+)(?!\S)")
+_COLOURED_COUNTS = (
+    r'<span class="added-count">+\1</span> <span class="removed-count">&minus;\2</span>'
+)
+
+
+def render_summary(call: ToolStep, frame: Frame) -> Markup:
+    """Render the line about a result; lines that a change added and removed are in colour."""
+    text = show_text(frame.translate_phrase(call.summary))
+    if call.tool not in FILE_TOOLS:
+        return text
+    return Markup(_LINE_COUNTS.sub(_COLOURED_COUNTS, str(text)))  # noqa: S704 - escaped by show_text
 
 
 def render_turn(turn: TurnView, frame: Frame) -> Markup:
@@ -270,6 +298,8 @@ def _environment() -> "Environment":
         call_tick=render_call_tick,
         path_parts=split_path,
         changed_file=find_changed_file,
+        own_input=list_input,
+        result_line=render_summary,
         tool_name=name_tool,
         context=render_context,
         context_name=name_context,
