@@ -20,7 +20,7 @@ def test_prompts_with_their_figures() -> None:
         number=1,
         uuid="p",
         kind=InputKind.TYPED,
-        line="fix it …",
+        line="fix it please",
         is_by_person=True,
         is_on_main_path=True,
         is_branch=False,

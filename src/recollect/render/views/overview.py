@@ -65,7 +65,7 @@ def _name_turn(turn: turns.Turn) -> str:
         return ""
     if prompt.kind is kinds.InputKind.COMPACTION_SUMMARY:
         return "The conversation was compacted"
-    return part_builders.take_line(
+    return part_builders.join_lines(
         message_steps.name_command(prompt) if prompt.command else turn_views.choose_words(prompt)
     )
 

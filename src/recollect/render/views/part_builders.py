@@ -87,6 +87,12 @@ def take_line(text: str) -> str:
     return f"{line} {_ELLIPSIS}" if rest else line
 
 
+def join_lines(text: str) -> str:
+    """Return the start of `text` in one line, marked if there is more."""
+    words = " ".join(text.split(maxsplit=LINE_LIMIT)[:LINE_LIMIT])
+    return words if len(words) <= LINE_LIMIT else words[:LINE_LIMIT] + _ELLIPSIS
+
+
 def fold_progress(text: str) -> str:
     """Return program output with the last state of each line that was written over and over."""
     if "\r" not in text:
