@@ -211,6 +211,20 @@ def test_failed_calls_are_a_share_of_the_week(tmp_path: Path) -> None:
         assert found == ["2 results in 1 session"]
 
 
+def test_sessions_that_are_overdue(tmp_path: Path) -> None:
+    """They say so in a column of their own; weeks in which nothing happened are not compared."""
+    root = tmp_path / "claude"
+    write_session(root, "abcdef01-2222-4333-8444-555555555555", 2)
+    with run_server(tmp_path, root, variables={"RECOLLECT_NOW": "2027-03-01T12:00:00Z"}) as server:
+        server.wait_for_figures()
+        kept = find_texts(server.get("/sessions").body, "td", class_="kept-cell")
+        assert kept == ["due now"]
+        home = server.get("/").body
+        assert find_texts(home, "section", class_="this-week") == []
+        assert find_texts(home, "section", class_="expiring")[0].endswith("due now")
+        assert "due now" not in find_texts(home, "section", class_="recent")[0]
+
+
 def test_a_call_has_all_that_it_was_given_on_request() -> None:
     """What only `--tools full` adds in a terminal is one click away on the page."""
     asked = reply("a", use("t", "Read", file_path="/notes.txt", reason="heronword"), parent="p")

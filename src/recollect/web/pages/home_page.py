@@ -69,6 +69,7 @@ class HomePage(Struct, frozen=True, kw_only=True):
     busiest: ActivityDay | None
     busiest_value: str
     week: tuple[WeekFigure, ...]
+    """Empty if there was nothing in this week and in the last."""
     shares: tuple[Markup, ...]
     """A bar for each project."""
     project_names: dict[str, str]
@@ -101,10 +102,7 @@ def render_home_page(
         first_day=_find_first_day(overview).isoformat(),
         busiest=busiest,
         busiest_value=_format_day(busiest, wanted.measure) if busiest else "",
-        week=(
-            *(_describe_week(overview, days, each) for each in MEASURES),
-            *_describe_failures(overview, workspace.count_calls(), translator),
-        ),
+        week=_describe_weeks(overview, days, workspace, translator),
         shares=tuple(
             draw_share(each.cost_usd, most) if each.tokens else Markup()
             for each in overview.projects
@@ -166,6 +164,20 @@ def _draw_activity(
     )
     values = {day: _measure(each, measure) for day, each in days.items()}
     return draw_heat_map(values, date.fromisoformat(overview.today), WEEKS, words)
+
+
+def _describe_weeks(
+    overview: Overview,
+    days: dict[date, ActivityDay],
+    workspace: ServedWorkspace,
+    translator: Translator,
+) -> tuple[WeekFigure, ...]:
+    if not any(week.sessions or week.tokens for week in (overview.this_week, overview.last_week)):
+        return ()
+    return (
+        *(_describe_week(overview, days, each) for each in MEASURES),
+        *_describe_failures(overview, workspace.count_calls(), translator),
+    )
 
 
 def _describe_week(
