@@ -1,12 +1,12 @@
-"""The overview of a workspace: activity, this week, what runs, what expires, and projects with the
-directories that belong together: worktrees of one repository, and folders that moved.
+"""The overview of a workspace: activity, this week, running and expiring sessions, and projects. A
+project can have several directories: worktrees and former locations.
 
-Directories are grouped by what transcripts say, because the folders may be gone and their paths are
-untrusted: a worktree that Claude Code made is below `.claude/worktrees`; a folder was moved if a
-session is found in two project directories, or if none of its records names the folder that its
-directory is named after.
+Directories are grouped by evidence in the transcripts, because the folders may be gone and their
+paths are untrusted: a worktree made by Claude Code is below `.claude/worktrees`; a folder was moved
+if a session is found in two project directories, or if no record of it has the path that its
+project directory is named after.
 
-Built from the queries that any workspace answers, so that commands and a server agree.
+Uses only queries that every workspace supports, so that commands and the server agree.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ _LIVE_ORDER: Final = {"waiting": 0, "busy": 1, "idle": 2}
 
 
 class OverviewReports(NamedTuple):
-    """What takes time to count."""
+    """The reports that take time."""
 
     days: UsageReport
     projects: UsageReport
@@ -169,7 +169,7 @@ class CallCounts(NamedTuple):
 def count_calls(
     directory: Path, transcripts: Iterable[Transcript], first: date, last: date
 ) -> tuple[CallCounts, ...]:
-    """Return the tool calls of each day from `first` to `last`, as far as the index knows them."""
+    """Return the indexed tool calls of each day from `first` to `last`."""
     days = [first + timedelta(days=at) for at in range((last - first).days + 2)]
     midnights = [datetime.combine(day, datetime.min.time()).timestamp() for day in days]
     # An older file has no call of these days.

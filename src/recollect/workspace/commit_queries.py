@@ -101,7 +101,7 @@ class _LineCounter:
         self.counts = {"claude": 0, "other": 0, "unknown": 0}
 
     def add_other(self, count: int) -> None:
-        """Count lines that no session knows of."""
+        """Count lines that no session wrote."""
         self.counts["other"] += count
 
     def add(self, path: str, lines: Iterable[file_blame.LineOfFile]) -> None:
@@ -136,7 +136,7 @@ class _LineCounter:
         self.written.append(git_repository.WrittenLines(path, session, turn, model, numbers))
 
     def list_prompts(self) -> tuple[file_versions.PromptLines, ...]:
-        """Return the prompts, the one with most lines first."""
+        """Return the prompts, those with the most lines first."""
         return tuple(sorted(self.prompts.values(), key=lambda each: -each.lines))
 
 
@@ -218,7 +218,7 @@ def _iter_sessions(
 
 
 def count_tree(workspace: Workspace, directory: Path) -> file_versions.TreeDocument:
-    """Return who wrote the tracked files below a directory, and how much of it is still there."""
+    """Return who wrote the lines of the tracked files below a directory, and how many remain."""
     repository = open_repository(directory)
     finder = FileFinder(workspace, FileRequest(repository.root / "any"))
     known = {

@@ -1,4 +1,4 @@
-"""Cost by cause: the ledger, the notes on replies and the prices of a workspace joined."""
+"""Cost by cause: joins the ledger, the notes on replies and the prices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOTHING: Final = totals.Totals()
 
 
 class CauseResult(Struct, frozen=True, kw_only=True):
-    """The document, and what could not be counted."""
+    """The document, and the transcripts that could not be counted."""
 
     document: CauseDocument
     problems: Mapping[str, str]
@@ -82,7 +82,7 @@ def _iter_caused(
 
 
 class _Filter(Struct, frozen=True):
-    """Whether a message is one of those that a query is about."""
+    """Selects the messages of a query."""
 
     query: reports.UsageQuery
     sources: Mapping[int, totals.SourceFile]

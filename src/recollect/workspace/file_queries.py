@@ -79,7 +79,7 @@ class FileFinder:
     ) -> FoundFile | None:
         """Return the versions of a file; None if no session names it.
 
-        Other projects are searched too if those around the file know nothing about it, unless
+        Other projects are searched too if those around the file never mention it, unless
         `only_near`. Without git, only what sessions recorded counts.
         """
         aliases = file_paths.describe_target(path, self._moved_from)
@@ -117,7 +117,7 @@ _CHANGING: Final = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 def list_files(workspace: Workspace, project: str, text: str = "") -> FileListing:
     """Return the files that sessions changed and whose path contains `text`, newest first.
 
-    Only a few sessions are read for it; the others have to be in the index.
+    Reads only a few sessions that are not in the index; skips the others.
     """
     transcripts = _find_members(workspace, project)
     directory = workspace.data_directory
@@ -144,7 +144,7 @@ def _find_members(workspace: Workspace, project: str) -> list[Transcript]:
 
 
 def outline_sessions(workspace: Workspace, project: str) -> Iterator[None]:
-    """Read the sessions of a project that the index knows too little about, one after the other."""
+    """Read, one by one, the sessions of a project whose file changes are not indexed yet."""
     transcripts = _find_members(workspace, project)
     for each in edit_index.group_sessions(transcripts):
         edit_index.EditIndex((each.transcript, *each.others), workspace.data_directory).update()

@@ -1,8 +1,8 @@
 """Where to begin following a session at a place in it: an offset in each of its files.
 
-The file that has the place begins with the record there, or with the first record of the turn. The
-other files of the session begin with what was written from that time on, so that subagents working
-at the time are followed too.
+The file that contains the place starts with the record there, or with the first record of the turn.
+The other files of the session start at the same time, so that subagents working then are followed
+too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ class FollowStart(Struct, frozen=True):
     """The offset of the first record to report, by the path of the file."""
 
     def encode(self) -> str:
-        """Return the position from which `follow` reports these records and all after them."""
+        """Encode the position for `follow`, which then reports these records and all after them."""
         marks = {path_key(path): _make_mark(path, each) for path, each in self.offsets.items()}
         return encode_cursor(Cursor(0, marks))
 

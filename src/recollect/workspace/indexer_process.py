@@ -1,9 +1,9 @@
-"""The process that keeps the index up to date while the server runs, what wakes it when the
-operating system reports a change, and the server's handle on it.
+"""The process that keeps the index up to date while the server runs, the file-system watcher that
+wakes it, and the server's handle on it.
 
 Checking ten thousand files takes a tenth of a second, too much to do every second while nothing
 happens. If there are no file-system events, or they missed a change, as on network drives, they are
-not relied on and polling continues.
+not relied on, and polling continues.
 
 `run_indexer` is the process: it runs until its pipe is closed. `IndexerProcess` is the server's
 side: it starts the process, receives its updates, restarts it when it dies, and ends it.
@@ -81,14 +81,14 @@ class ChangeSignal:
                 self._watch_until_new(directories)
         except (OSError, RuntimeError, UnicodeEncodeError):
             # Too many directories are watched already, one was deleted meanwhile, or a path is not
-            # text. Like anything else that ends watching, this shows in `is_reliable`.
+            # text. Like anything else that ends watching, this makes `is_reliable` false.
             return
         finally:
             self._is_watching = False
 
     def _watch_until_new(self, directories: Sequence[Path]) -> None:
         """Signal every change, until there is a new directory to watch."""
-        # Loaded after all sessions are listed, when nobody waits for it.
+        # Loaded after all sessions are listed, when no request is waiting.
         from watchfiles import watch
 
         batches = watch(
@@ -103,8 +103,8 @@ class ChangeSignal:
             yield_on_timeout=True,
             rust_timeout=CALM_MS,
         )
-        # After the first result nothing is missed; earlier changes are found by the check that this
-        # signal causes.
+        # Nothing is missed after the first result. This signal triggers a check that finds earlier
+        # changes.
         for number, changes in enumerate(batches):
             self._is_watching = True
             paths = [path for _, path in changes]
@@ -143,8 +143,8 @@ def run_indexer(
     try:
         while (pause := refresher.run()) == 0:
             _receive(connection, refresher, 0)
-        # Not earlier: it is slow to import, and a process with threads cannot be forked, which is
-        # how the first index is made.
+        # Imported late: it is slow to load and starts threads, and the first index is built by
+        # forking.
 
         change_signal = ChangeSignal(task.roots)
         while True:
@@ -169,7 +169,7 @@ def _run_at_low_priority(
     connection: "Connection[object, object]",
     pause: float,
 ) -> float:
-    """Wait for a reason to check again, if reliable, and check; return the seconds to pause."""
+    """If events are reliable, wait for one; then check, and return the seconds to pause."""
     may_rest = pause > 0 and change_signal.is_reliable
     was_signalled = not may_rest or change_signal.wait(connection, REST * pause)
     change_signal.reset()
@@ -188,7 +188,7 @@ def _silence_output() -> None:
 
 
 def _exit_on_signal(number: int, frame: object) -> None:  # noqa: ARG001 - the signature of a handler
-    # As an exception, so that worker processes are ended, too.
+    # As an exception, so that worker processes are ended too.
     sys.exit(0)
 
 
@@ -210,7 +210,7 @@ class IndexerProcess:
         self._listener = listener
         self._stopping = threading.Event()
         self._lock = threading.Lock()
-        """Held while a process is started: one that is not known could not be ended."""
+        """Held while a process is started, so that `stop` cannot miss it."""
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection[object, object] | None = None
         self._thread = threading.Thread(target=self._keep, name="indexer", daemon=True)
@@ -225,10 +225,10 @@ class IndexerProcess:
         self._thread.start()
 
     def index_texts(self) -> None:
-        """Request text indexing now, because the text index turned out to be damaged."""
+        """Request text indexing immediately, because the text index turned out to be damaged."""
         with self._lock:
             if self._connection is not None and not self._connection.closed:
-                # A process that has died meanwhile is restarted, and then checks everything.
+                # If the process has died, it is restarted and checks everything anyway.
                 with contextlib.suppress(OSError):
                     self._connection.send(None)
 

@@ -1,8 +1,8 @@
 """Check all files repeatedly, and update what has changed.
 
-In the order that users notice: first the newest transcripts are read for the index and listed, then
-all others; then usage is counted, then texts are indexed, a little at a time, and last come figures
-that need whole files. If the index cannot be written, only answers that need it are missing.
+What users notice first comes first: the newest transcripts are indexed and listed, then all others;
+then usage is counted and texts are indexed, a little at a time; figures that need whole files come
+last. If the index cannot be written, everything that does not need it still works.
 """
 
 import time
@@ -44,12 +44,12 @@ TEXT_SECONDS: Final = 2.0
 def count_usage(
     data_directory: Path, transcripts: Sequence[Transcript], roots: Sequence[Path]
 ) -> tuple[dict[str, SessionUsage], str | None]:
-    """Return the usage of each session, and what is wrong with the index, if anything."""
+    """Return the usage of each session, and the error if the index cannot be used."""
     return query_ledger_of(roots, data_directory, transcripts, usage_requests.sum_by_session)
 
 
 def update_text_index(data_directory: Path, transcripts: Sequence[Transcript]) -> bool:
-    """Index texts for a while; return whether all are indexed."""
+    """Index texts for `TEXT_SECONDS`; return whether all are indexed."""
     return index_texts(
         data_directory, ANALYZER, transcripts, seconds=TEXT_SECONDS, consumers=(FIGURES,)
     )
@@ -61,10 +61,10 @@ def find_text_identity(data_directory: Path) -> str | None:
 
 
 FIRST_BATCH: Final = 100
-"""Files that are read and listed before all others, because the first page waits for them."""
+"""Number of files that are listed before all others, because the first page waits for them."""
 
 BATCH: Final = 400
-"""Files whose ends are kept at a time, which takes up to 50 MB."""
+"""Number of files whose heads and tails are in memory at a time: up to 50 MB."""
 
 FIGURE_BYTES: Final = 32 << 20
 """Bytes of transcripts that are read completely per round."""
@@ -85,7 +85,7 @@ class RefreshTask(Struct, frozen=True):
     roots: tuple[Path, ...]
     data_directory: Path
     shows_errors: bool = False
-    """Whether a bug may be reported on stderr."""
+    """Whether internal errors are reported on stderr."""
 
 
 class Refresher:
@@ -150,7 +150,7 @@ class Refresher:
         stamps = {each.file: make_stamp(each.stamp) for each in changed}
         newest = sorted(changed, key=lambda each: -each.mtime_ns)
         for batch in _split(newest):
-            # A list reads parts of every file: from what has just been read for the index.
+            # A list needs parts of every file, which the index has just read.
             with use_parts(self._sync(batch)):
                 self._describe(batch, find_context)
         for path in gone:
@@ -161,7 +161,7 @@ class Refresher:
         self._publish(session_catalog.Update(gone=gone, retentions=retentions, is_listed=True))
 
     def _sync(self, transcripts: Sequence[Transcript]) -> dict[str, FileParts]:
-        """Update the index from these transcripts, and return what lists need of them."""
+        """Update the index from these transcripts; return their parts that lists need."""
         try:
             return sync_with_parts(self._task.data_directory, transcripts)
         except IndexFailure:
@@ -171,7 +171,7 @@ class Refresher:
     def _describe(
         self, transcripts: Sequence[Transcript], find_context: "Callable[[], SessionContext]"
     ) -> None:
-        """Send the listings of these transcripts, and remember those without figures."""
+        """Send the listings of these transcripts, and queue those without figures."""
         listed = list_current(self._task.data_directory, transcripts, find_context=find_context)
         found = {each.path: each for each in listed}
         listings = tuple((each.file, found.get(each.file)) for each in transcripts)
@@ -187,7 +187,7 @@ class Refresher:
         gone: Sequence[str],
         context: "SessionContext",
     ) -> None:
-        """Send sessions whose title is in another file and has changed there."""
+        """Send the sessions whose title was changed by another file."""
         directories = {each.project_dir for each in changed} | _find_projects(transcripts, gone)
         titles = {each: context.hash_project_titles(each) for each in directories}
         renamed = {each for each in directories if self._titles.get(each) != titles[each]}
@@ -237,7 +237,7 @@ class Refresher:
         try:
             is_current = update_text_index(self._task.data_directory, transcripts)
         except IndexFailure as error:
-            # Nothing more can be done here; search says why it has no results.
+            # Nothing more can be done here; a search reports the error.
             self._is_searchable = True
             self._publish(session_catalog.Update(is_searchable=False, failure=str(error)))
             return
@@ -272,7 +272,7 @@ def _find_transcripts(task: RefreshTask) -> list[Transcript]:
 
 
 def _find_projects(transcripts: Iterable[Transcript], files: Iterable[str]) -> set[Path]:
-    """Return the projects of these files, if there is anything left in them."""
+    """Return the projects of these files that still have transcripts."""
     directories = {Path(file).parent for file in files}
     return {each.project_dir for each in transcripts if each.path.parent in directories}
 

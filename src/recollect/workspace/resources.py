@@ -1,4 +1,4 @@
-"""What all queries of a workspace need: Claude directories, index, prices, clock and progress.
+"""The resources of all queries: Claude directories, index, prices, clock and progress.
 
 Each is found when it is first needed: a warm command should cost little more than its imports.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OnProgress = Callable[[str, int, int], None]
-"""Called with what is being read (`files`, `megabytes of text`), how much is done, and the total.
+"""Called with the unit (`files`, `megabytes of text`), the number done, and the total.
 """
 
 
@@ -37,7 +37,7 @@ class NoSessions(NothingFound):
 
 
 class WorkspaceResources:
-    """Claude directories, the index, and whatever else a query about them needs."""
+    """Claude directories, the index and other resources, each opened when it is first used."""
 
     def __init__(
         self,
@@ -50,11 +50,11 @@ class WorkspaceResources:
         self.prices = prices
         """A price file that takes precedence over the bundled prices."""
         self.archive_failure: str | None = None
-        """Why sessions in the archive are left out, once they have been looked for."""
+        """Why archived sessions are left out, once that is known."""
         self.load_redaction: Callable[[], RedactionPolicy] | None = None
-        """Reads the policy from wherever settings are; without it, defaults apply."""
+        """Reads the redaction policy from the settings; the default policy if None."""
         self.unlock_archive: Callable[[], None] | None = None
-        """Called before an archive is read, which may be encrypted."""
+        """Called before an archive is read, because it may be encrypted."""
         self._given_roots = roots
         self._given_directory = data_directory
         self._now = now or (lambda: datetime.now(UTC))
@@ -90,7 +90,7 @@ class WorkspaceResources:
 
     @cached_property
     def searched_roots(self) -> tuple[Path, ...]:
-        """The same, and where to find sessions that Claude Code has deleted."""
+        """The same, and the archive of sessions that Claude Code has deleted."""
         if self._is_temporary:
             return self.roots
         found = include_deleted(
@@ -101,19 +101,19 @@ class WorkspaceResources:
 
     @cached_property
     def redaction(self) -> RedactionPolicy:
-        """What is masked in whatever leaves the machine."""
+        """The policy for secrets in exports and documents."""
         from recollect.redact.findings import RedactionPolicy  # rarely needed
 
         return self.load_redaction() if self.load_redaction else RedactionPolicy()
 
     @cached_property
     def _display_mask(self) -> LineMask:
-        from recollect.workspace.secret_masks import make_mask  # the rules; a list may need none
+        from recollect.workspace.secret_masks import make_mask  # loads the rules
 
         return make_mask(self)
 
     def mask_block(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
-        """Return the lines of a block that hold secrets, as they may be shown; a `LineMask`."""
+        """Return the lines of a block that contain secrets, masked; a `LineMask`."""
         return self._display_mask(file, block)
 
     @cached_property
@@ -123,11 +123,11 @@ class WorkspaceResources:
 
     @cached_property
     def _own_directory(self) -> Path:
-        """The directory of what belongs to the user, such as the archive."""
+        """The directory of the user's own data, such as the archive."""
         return find_data_directory()
 
     def find_transcripts(self, *, include_subagents: bool = True) -> list[Transcript]:
-        """Return the transcripts that have any content, as they are now."""
+        """Return the current transcripts that are not empty."""
         return find_transcripts(self.searched_roots, include_subagents=include_subagents)
 
     def require_sessions(self) -> list[Transcript]:
@@ -166,7 +166,7 @@ class WorkspaceResources:
             yield item
 
     def query_ledger(self, query: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
-        """Query the updated ledger; return the result, and why the index was not used, if so."""
+        """Query the updated ledger; return the result, and an error if the index was not used."""
         from recollect.usage.ledger_access import query_ledger_of
 
         transcripts = self.find_transcripts()

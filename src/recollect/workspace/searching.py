@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MEGABYTE = 1_000_000
 _MAX_COUNTED_BYTES = 8 * _MEGABYTE
-"""Files that a search reads for the numbers of turns: about a quarter of a second."""
+"""Maximum size of files that a search reads for turn numbers: about a quarter of a second."""
 
 
 class SessionSearch(Struct, frozen=True, kw_only=True):
@@ -88,12 +88,12 @@ def search_as_is(
     options: engine.SearchOptions,
     rebuild_seconds: float,
 ) -> engine.SearchResult:
-    """Search what is indexed already; a damaged index is rebuilt for at most `rebuild_seconds`."""
+    """Search the index without updating it; rebuild a damaged one for at most `rebuild_seconds`."""
     directory = workspace.data_directory
     try:
         return engine.search(directory, text, transcripts, options, index_complete=False)
     except DamagedIndex:
-        # It has been deleted; rebuild as much as fits into the time.
+        # It has been deleted; rebuild as much as the time allows.
         update_text_index(workspace, transcripts, rebuild_seconds)
         return engine.search(directory, text, transcripts, options, index_complete=False)
 

@@ -1,10 +1,10 @@
-"""What is masked where sessions are shown: definite secrets, as noted in the index.
+"""Mask definite secrets wherever sessions are shown, as recorded in the index.
 
-The text pass has noted which lines hold secrets, and where, so those lines are masked without any
-rule and no other is looked at. Lines that it has not read yet are scanned now. A secret is masked
-in all files of its session wherever it occurs, also where no rule would find it, and has one tag in
-all of them: secrets are numbered by when they were written. The rules are loaded only where they
-are needed: most sessions have been read.
+The text pass has recorded which lines contain secrets, and where, so these lines are masked without
+running any rule and all others are skipped. Lines that it has not read yet are scanned now. A
+secret is masked in all files of its session wherever it occurs, even where no rule would find it,
+and has the same tag in all of them: secrets are numbered in the order in which they were written.
+The rules are loaded only where they are needed: most sessions have been read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LoadPolicy = Callable[[], "RedactionPolicy"]
 
 
 class DisplayMask:
-    """Masks the lines of all sessions in one data directory; a mask for a decoder."""
+    """Masks the lines of all sessions in one data directory; decoders accept it as a `LineMask`."""
 
     def __init__(self, find_directory: Callable[[], Path], load_policy: LoadPolicy) -> None:
         self._find_directory = find_directory
@@ -48,7 +48,7 @@ class DisplayMask:
         self._lock = threading.RLock()
 
     def __call__(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
-        """Return the lines of a block that hold definite secrets, with tags in their place."""
+        """Return the lines of a block that contain definite secrets, with tags in their place."""
         if (
             block.offset >= NOWHERE
             and not self._policy.patterns
@@ -64,7 +64,7 @@ class DisplayMask:
             key = _name_session(file)
             session = self._sessions.get(file) or self._sessions.get(key)
             if session is None:
-                # A stream has a name instead of a file, and nothing is known of it.
+                # A stream has a name instead of a file, and nothing is recorded about it.
                 notes = self._notes.load_session(file) if Path(file).is_absolute() else NO_NOTES
                 session = SessionMask(self._policy, notes, self._hash)
                 self._sessions |= dict.fromkeys((key, file, *notes.states), session)
@@ -88,12 +88,12 @@ class DisplayMask:
 
 
 def make_mask(workspace: WorkspaceResources) -> DisplayMask:
-    """Return what masks the sessions of a workspace."""
+    """Return the mask for the sessions of a workspace."""
     return DisplayMask(lambda: workspace.data_directory, lambda: workspace.redaction)
 
 
 def note_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> SecretNotes:
-    """Return what is noted of all files, after the text pass has read these transcripts."""
+    """Return the recorded secrets of all files, once the text pass has read these transcripts."""
     from recollect.workspace.searching import update_text_index
 
     try:
@@ -105,7 +105,7 @@ def note_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> Sec
 
 
 def summarize_secrets(directory: Path) -> tuple[NotedKind, ...]:
-    """Return the kinds of secrets that were noted in each session, definite ones first."""
+    """Return the kinds of secrets recorded for each session, definite ones first."""
     from recollect.documents.command_reports import NotedKind
 
     groups: dict[tuple[str, str, bool], list[NotedSecret]] = {}
@@ -125,7 +125,7 @@ def summarize_secrets(directory: Path) -> tuple[NotedKind, ...]:
 
 
 class SessionMask:
-    """The secrets of one session, and which of its lines hold them."""
+    """The secrets of one session, and the lines that contain them."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class SessionMask:
 
     @cached_property
     def redactor(self) -> Redactor:
-        """The secrets that are known of the session, with their tags."""
+        """The known secrets of the session, with their tags."""
         from recollect.redact.redactor import Redactor
 
         redactor = Redactor(self._policy)
@@ -159,7 +159,7 @@ class SessionMask:
         return redactor
 
     def _recall(self, line: bytes, noted: Sequence[NotedSecret]) -> list[Match]:
-        """Return the secrets of a line by its notes; empty if these are incomplete."""
+        """Return the recorded secrets of a line; empty if the record is incomplete."""
         if self._hash is None or self._policy.allow or self._policy.patterns:
             return []
         from recollect.redact.plain_view import decode_view
@@ -168,7 +168,7 @@ class SessionMask:
         for each in noted:
             for written in read_spans(line, each.spans[:1]):
                 plain = decode_view(written).data
-                # As it is, without escapes, and with wrapped lines joined.
+                # The text as it is, without escapes, and with wrapped lines joined.
                 for value in dict.fromkeys((written, plain, b"".join(plain.splitlines()))):
                     if self._hash(value) == each.hash:
                         self._values[each.hash] = value
@@ -190,11 +190,11 @@ class SessionMask:
         )
 
     def reveal(self, kind: str, number: int) -> str | None:
-        """Return the secret that a tag stands for; None if the session has no such tag."""
+        """Return the secret behind a tag; None if the session has no such tag."""
         return self.redactor.value_of(kind, number)
 
     def mask(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
-        """Return the lines of a block that hold secrets, masked, by position in the block."""
+        """Return the lines of a block that contain secrets, masked, by position in the block."""
         end = block.offset + len(block.data)
         known_end = self._find_known_end(file, block.offset)
         if self._is_clean and end <= known_end:
@@ -205,7 +205,7 @@ class SessionMask:
         starts |= self._find_known_lines(block.data)
         masked = self._mask_lines(file, block, starts, known_end)
         if masked and end > known_end:
-            # What was found just now may be in other lines of the block, too.
+            # A secret that was just found may be in other lines of the block too.
             fresh = self._find_known_lines(block.data) - starts
             masked |= self._mask_lines(file, block, fresh, known_end)
         return masked
@@ -234,7 +234,7 @@ class SessionMask:
         return masked
 
     def _iter_known(self, data: bytes) -> Iterator[int]:
-        """Yield where secrets known from other lines occur, and the user's own kinds."""
+        """Yield where secrets known from other lines occur, and those of the user's own kinds."""
         if self._is_clean:
             return
         yield from self.redactor.find_known(data)
@@ -253,7 +253,7 @@ class SessionMask:
         return positions[bisect_left(positions, start) : bisect_left(positions, end)]
 
     def _find_known_end(self, file: str, offset: int) -> int:
-        """Return up to where the text pass has read a file; looked up when reading starts over."""
+        """Return how far the text pass has read a file; looked up again for a first line."""
         if file not in self._known_ends or offset == 0:
             state = self._states.get(file)
             is_known = state is not None and _has_grown(file, state)
@@ -278,7 +278,7 @@ def _name_session(file: str) -> str:
 def _iter_noted_lines(
     noted: Iterable[NotedSecret],
 ) -> Iterator[tuple[bytes, list[NotedSecret]]]:
-    """Yield the lines in which secrets occur first, with all secrets of each."""
+    """Yield each line in which a secret first occurs, with all of its secrets."""
     seen: set[bytes] = set()
     lines: dict[tuple[str, int, int], list[NotedSecret]] = {}
     wanted: set[tuple[str, int, int]] = set()

@@ -1,8 +1,8 @@
 """`ServedWorkspace`: a workspace that another process keeps up to date.
 
 A server must not wait for files: it answers from an in-memory snapshot, from the index as it is,
-and from sessions that it has opened before. The queries and their answers are those of any
-workspace; only where they come from differs. A browser may name sessions by id and nothing else.
+and from sessions that it has opened before. Queries and results are the same as in any workspace;
+only their source differs. A browser can only name sessions by id.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LIST_SECONDS: Final = 3.0
-"""How long the first request waits for the first sessions, …"""
+"""How long the first request waits for the first sessions."""
 ALL_SECONDS: Final = 5.0
-"""… and one that needs all of them for the rest."""
+"""How long a request that needs all sessions waits for the rest."""
 AHEAD_SECONDS: Final = 0.3
 REBUILD_SECONDS: Final = 2.0
 """How long a search waits for a damaged full-text index to be rebuilt."""
@@ -104,13 +104,13 @@ class ServedWorkspace(workspace.Workspace):
 
     @property
     def snapshot(self) -> session_catalog.Snapshot:
-        """The current snapshot; a server that has just started waits a moment for it."""
+        """The current snapshot; briefly waits for the first one after start-up."""
         self.catalog.wait_for_list(LIST_SECONDS)
         return self.catalog.snapshot
 
     @property
     def present(self) -> session_queries.RuntimeState:
-        """Running clients, usage and retention as known, and marks as they are in their file."""
+        """Running clients, usage and retention from the snapshot, and marks from their file."""
         return replace(
             self.catalog.snapshot.present, marks=session_marks.load_marks(self.data_directory)
         )
@@ -121,7 +121,7 @@ class ServedWorkspace(workspace.Workspace):
         return self._choices.find(self.catalog.snapshot)
 
     def find_transcripts(self, *, include_subagents: bool = True) -> list[Transcript]:
-        """Return the transcripts that are known."""
+        """Return the transcripts in the snapshot."""
         known = self.catalog.snapshot.transcripts.values()
         return [each for each in known if include_subagents or each.kind is TranscriptKind.SESSION]
 
@@ -146,7 +146,7 @@ class ServedWorkspace(workspace.Workspace):
         return replace(chosen, sessions=shown)
 
     def find(self, name: str) -> Transcript:
-        """Return the transcript of the session with that id; never taken for a path or a title."""
+        """Return the transcript of the session with that id; paths and titles are not accepted."""
         return self.locate(name).transcript
 
     def find_place(self, name: str) -> session_queries.FoundPlace:
@@ -177,21 +177,21 @@ class ServedWorkspace(workspace.Workspace):
             yield session
 
     def is_open(self, found: session_catalog.FoundSession) -> bool:
-        """Return whether a session was read before, so that using it takes no time."""
+        """Return whether a session is already in memory."""
         return self._cache.is_open(found)
 
     def read_ahead(self, found: session_catalog.FoundSession) -> None:
-        """Read a session in the background, because its first part has just been shown."""
+        """Read a session in the background, because its beginning has just been shown."""
         self._ahead.submit(self._read, found)
 
     def _read(self, found: session_catalog.FoundSession) -> None:
-        # The first screen is rendered meanwhile, on the same processor.
+        # The first screen is being rendered meanwhile, on the same processor.
         time.sleep(AHEAD_SECONDS)
         with self._cache.use(found) as session:
             _ = session.turns, session.tool_calls
 
     def outline_ahead(self, project: str) -> None:
-        """Read which files the sessions of a project are about, in the background."""
+        """Find the files that the sessions of a project mention, in the background."""
         if project not in self._outlined:
             self._outlined.add(project)
             self._outlining.submit(self._read_outlines, project)
@@ -247,7 +247,7 @@ class ServedWorkspace(workspace.Workspace):
         return SessionSearch(result=result, sessions=sessions)
 
     def overview(self) -> Overview:
-        """Return the overview; what takes time is counted again only when the index has changed."""
+        """Return the overview; the slow parts are counted again only when the index has changed."""
         from recollect.workspace.activity_overview import load_reports, make_overview
 
         stamps = self._ledgers.find_state()
@@ -275,7 +275,7 @@ class ServedWorkspace(workspace.Workspace):
         return self._calls[1]
 
     def find_relatives(self, listing: SessionListing) -> Relatives:
-        """Return the sessions that one continues or was forked from, and those that follow it."""
+        """Return the sessions that one continues or was forked from, and those that continue it."""
         from recollect.lineage import find_relatives  # for the page of a session only
 
         return find_relatives(listing, self.list_related(listing), load_clears(self.roots))
@@ -292,7 +292,7 @@ class ServedWorkspace(workspace.Workspace):
         ]
 
     def _search(self, text: str, options: SearchOptions) -> SearchResult | None:
-        """Return the result; None if the full-text index is not the one that is known."""
+        """Return the result; None if the full-text index has been replaced."""
         from recollect.search.engine import search
 
         is_complete = self.catalog.snapshot.is_searchable
@@ -310,15 +310,15 @@ class ServedWorkspace(workspace.Workspace):
         return result if result.index_complete == is_complete else None
 
     def health(self, paths: Sequence[Path] = ()) -> HealthReport:
-        """Return the report on all files, made again only when one has changed."""
+        """Return the report on all files; made again only if a file has changed."""
         return super().health(paths) if paths else self._reports.find_report(self.snapshot)
 
     def find_health(self) -> HealthReport | None:
-        """Return the report on all files if it was made before and nothing has changed since."""
+        """Return the report on all files if it was made before and is still current."""
         return self._reports.get_cached(self.snapshot)
 
     def query_ledger(self, query: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
-        """Ask the ledger as it is; without an index, count the files in memory."""
+        """Query the ledger without updating it; without an index, count the files in memory."""
         from recollect.store.usage_queries import UsageQueries
         from recollect.usage.ledger_access import count_in_memory, open_ledger
 
@@ -345,7 +345,7 @@ class ServedWorkspace(workspace.Workspace):
         return LedgerCache(self.data_directory, self.roots)
 
     def add_titles(self, report: UsageReport, ledger: UsageLedger) -> UsageReport:
-        """Return a report with the titles of the lists; only the index knows deleted sessions."""
+        """Add titles to a report, from the snapshot, or from the index for deleted sessions."""
         from recollect.usage.ledger_access import add_titles
 
         report = add_titles(report, ledger)
@@ -357,7 +357,7 @@ class ServedWorkspace(workspace.Workspace):
     def _check_target(self, ledger: UsageLedger, target: str, today: date) -> None:
         """Raise NothingFound unless the ledger itself knows `target`.
 
-        Otherwise files and titles would be searched for it, and a browser must not name a file.
+        Otherwise it could be a path or a title, and a browser must not name a file.
         """
         from recollect.session.times import find_day
 

@@ -34,7 +34,7 @@ class _CachedSession:
 
 
 class SessionCache:
-    """The sessions that were used last."""
+    """The most recently used sessions."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -55,7 +55,7 @@ class SessionCache:
         self._evict()
 
     def is_open(self, found: FoundSession) -> bool:
-        """Return whether the session was read before, so that using it takes no time."""
+        """Return whether the session is already in memory."""
         entry = self._sessions.get(found.transcript.file)
         return entry is not None and entry.is_read
 
@@ -66,7 +66,7 @@ class SessionCache:
             return entry
 
     def _evict(self) -> None:
-        """Drop the sessions used longest ago; the last one stays, however large it is."""
+        """Drop the least recently used sessions; the last one stays, however large it is."""
         with self._lock:
             total = sum(entry.reader.bytes for entry in self._sessions.values())
             while total > self._max_bytes and len(self._sessions) > 1:
@@ -78,7 +78,7 @@ HealthState = frozenset[tuple[str, int, int]]
 
 
 class HealthCache:
-    """Makes health reports, and keeps the last one."""
+    """Makes health reports, and caches the last one."""
 
     def __init__(self, workspace: Workspace, *, checks_this_machine: bool) -> None:
         self._workspace = workspace
@@ -87,7 +87,7 @@ class HealthCache:
         self._made: tuple[HealthState, HealthReport] | None = None
 
     def find_report(self, known: Snapshot) -> HealthReport:
-        """Return the report on the files as they are known."""
+        """Return a report on the files in the snapshot."""
         with self._lock:
             state = _find_state(known)
             if self._made is None or self._made[0] != state:
@@ -95,7 +95,7 @@ class HealthCache:
             return self._made[1]
 
     def get_cached(self, known: Snapshot) -> HealthReport | None:
-        """Return the report if it was made before and nothing has changed since."""
+        """Return the last report if it is still current."""
         made = self._made
         return made[1] if made is not None and made[0] == _find_state(known) else None
 

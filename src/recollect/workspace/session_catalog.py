@@ -1,8 +1,7 @@
 """A server's catalog of all sessions: an immutable in-memory snapshot, swapped atomically.
 
-The indexer process fills it, so that listing sessions reads neither files nor the database. Also
-the changes between snapshots, for pages that are open, and the values that lists can be filtered
-by.
+The indexer process fills it, so that listing sessions reads neither files nor the database. This
+module also has the feed of changes for open pages, and the values that lists can be filtered by.
 """
 
 import asyncio
@@ -43,7 +42,7 @@ class Update(Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """Everything that is known at one moment."""
+    """The state of all sessions at one moment."""
 
     version: int = 0
     sessions: tuple[session_listing.SessionListing, ...] = ()
@@ -74,19 +73,19 @@ class SessionCatalog:
         self._has_texts = threading.Event()
 
     def wait_for_list(self, seconds: float) -> None:
-        """Wait until there are sessions to list, at most that long."""
+        """Wait at most `seconds` until there are sessions to list."""
         self._has_list.wait(seconds)
 
     def wait_for_all(self, seconds: float) -> None:
-        """Wait until every session is listed, at most that long."""
+        """Wait at most `seconds` until every session is listed."""
         self._has_all.wait(seconds)
 
     def wait_for_texts(self, seconds: float) -> None:
-        """Wait until every text can be searched, at most that long."""
+        """Wait at most `seconds` until every text can be searched."""
         self._has_texts.wait(seconds)
 
     def apply(self, update: Update) -> None:
-        """Replace the snapshot with one that has these changes."""
+        """Swap in a snapshot with these changes."""
         with self._lock:
             self._take(update)
             known = self.snapshot
@@ -117,12 +116,12 @@ class SessionCatalog:
         )
 
     def fail(self, reason: str) -> None:
-        """Note that the snapshot is no longer kept up to date, and why."""
+        """Record that, and why, the snapshot is no longer updated."""
         with self._lock:
             self.snapshot = structs.replace(self.snapshot, failure=reason)
 
     def mark_text_index_lost(self) -> None:
-        """Note that the full-text index is gone, until an update says that it is back."""
+        """Mark the full-text index as gone until an update reports that it is back."""
         with self._lock:
             self._has_texts.clear()
             self.snapshot = structs.replace(self.snapshot, is_searchable=False)
@@ -197,7 +196,7 @@ def _find_relatives(
     known: Snapshot, listing: session_listing.SessionListing, transcript: Transcript
 ) -> list[Transcript]:
     owner = listing.parent_id if listing.is_subagent else listing.id
-    # Subagents of 2.0.x are beside the sessions, and only their records say whose they are.
+    # Subagents of 2.0.x are beside the sessions, and only their records name their session.
     flat = {each.path for each in known.sessions if each.is_subagent and each.parent_id == owner}
     return [
         each
@@ -224,8 +223,8 @@ KEPT: Final = 500
 class ChangeFeed:
     """The last changes, numbered; published from any thread, read in the event loop.
 
-    A page that reconnects names the last change that it saw and gets those after it. If they are no
-    longer kept, or belong to another run of the server, it has to reload.
+    A page that reconnects sends the id of the last change that it received and gets those after it.
+    If they were dropped, or belong to another run of the server, it has to reload.
     """
 
     def __init__(self) -> None:
@@ -293,7 +292,7 @@ class ChangeFeed:
             each.set()
 
     def _find_number(self, last_id: str) -> int | None:
-        """Return the number of an event of this run, if all later ones are still kept."""
+        """Return the number of an event of this run, unless later ones have been dropped."""
         run, _, text = last_id.partition("-")
         number = int(text) if text.isdecimal() and len(text) < 12 else -1  # noqa: PLR2004
         oldest = self._kept[0].number - 1 if self._kept else self._number

@@ -1,8 +1,7 @@
 """Export sessions by name, project or search: what `Workspace.export` does.
 
 Secrets are collected from all sessions before the first one is written, so that a value that is
-recognisable in one of them is masked in the others. Each session is opened when its turn comes and
-forgotten afterwards.
+recognisable in one of them is masked in the others. Only one session is open at a time.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ _MAX_FOUND: Final = 100_000
 
 
 class ExportRequest(Struct, frozen=True, kw_only=True):
-    """Which sessions, and which turns of them."""
+    """The requested sessions, and the turns of each."""
 
     names: tuple[str, ...] = ()
     query: SessionQuery | None = None
-    """All sessions that match."""
+    """Export all sessions that match."""
     search: str | None = None
-    """All sessions that match this query."""
+    """Export all sessions that match this search."""
     selection: TurnSelection = TurnSelection()
 
     @property
@@ -146,13 +145,13 @@ class SessionExport:
     def _learn(self) -> None:
         for number, found in enumerate(self._places):
             self._workspace.report_progress("sessions", number, len(self._places))
-            # What cannot be read is listed when it is to be written.
+            # An unreadable session is reported when its export is written.
             with suppress(UnreadableInput):
                 self.exporter.collect_secrets(partial(self._workspace.open_found, found))
 
     @contextmanager
     def _open_only(self) -> Iterator[SessionPart]:
-        """Open the only session; other processes scan a long one until it has been collected."""
+        """Open the only session; meanwhile, other processes scan a long one for secrets."""
         found = self._places[0]
         if not self.exporter.should_scan_in_background(found.transcript.size):
             yield self._open(found)
@@ -205,7 +204,7 @@ class SessionExport:
 
 
 def _list_files(transcript: Transcript) -> list[str]:
-    """Return the paths of a transcript and of the subagents that it may have."""
+    """Return the paths of a transcript and of its possible subagents."""
     is_session = transcript.kind is TranscriptKind.SESSION
     agents = find_subagent_files(transcript.project_dir, transcript.name) if is_session else ()
     return [transcript.file, *(each.file for each in agents)]

@@ -1,7 +1,7 @@
 """Stars and private notes of sessions.
 
-They cannot be rebuilt from transcripts, so they are not part of the index: deleting that loses
-none of them. A file that cannot be read is never replaced.
+They cannot be rebuilt from transcripts, so they are not in the index, which can be deleted at any
+time. A file that cannot be read is never replaced.
 """
 
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ def change_mark(
 
 
 def _is_unicode(text: str) -> bool:
-    """Return whether `text` can be written; bytes of an argument that are not UTF-8 cannot."""
+    """Return whether `text` can be written: an argument may contain bytes that are not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
 """Find things in an opened session by their ids: subagents, records, lines, tool calls.
 
-Ids are compared with what the session contains; any other is NothingFound, whatever it looks like,
-and no part of a request becomes part of a path.
+Ids are only compared with those in the session; any other raises NothingFound, and no part of a
+request becomes part of a path.
 """
 
 import re
@@ -36,7 +36,7 @@ _MAX_DIGITS: Final = 15
 
 
 def iter_subagents(session: Session) -> Iterator[subagents.Subagent]:
-    """Yield the subagents of a session and theirs, each once."""
+    """Yield the subagents of a session and their own subagents, each once."""
     waiting, seen = [session], {id(session)}
     while waiting:
         for child in waiting.pop().subagents:
@@ -55,7 +55,7 @@ def find_agent(session: Session, agent_id: str) -> Session:
 
 
 def find_span(session: Session, uuid: str) -> envelope.Span:
-    """Return where a record is, of the session itself or of one of its subagents."""
+    """Return the span of a record in the session or one of its subagents."""
     uuid = uuid.removeprefix(place_names.BESIDE_PREFIX)
     if line := _LINE.fullmatch(uuid):
         lines: tuple[envelope.Record, ...] = (
@@ -111,7 +111,7 @@ def locate(
 ) -> RecordLocation | None:
     """Return where a place is shown; None if it is the session as a whole.
 
-    Of several steps that show one record, it is the one with most of `words`.
+    If several steps show the record, returns the one with most of `words`.
     """
     if place.turn is not None:
         return _find_turn(session, place.turn)
@@ -147,7 +147,7 @@ def find_location(
 
 
 def _find_state(session: Session, offset: int) -> RecordLocation:
-    """Return where the record on the line at `offset` is shown; a repeated state once."""
+    """Return where the record at `offset` is shown; a repeated state is shown only once."""
     said = next((each for each in session.states if _offset_of(each) == offset), None)
     texts = record_texts.list_texts(said) if said else None
     turn, shown = 0, None
@@ -172,7 +172,7 @@ def _offset_of(what: object) -> int | None:
 
 
 def _find_queued(session: Session, offset: int, words: Sequence[str]) -> RecordLocation:
-    """Return where a prompt from the queue is shown that became a message of its own."""
+    """Return where a queued prompt is shown that became a message of its own."""
     queued = (each for each in session.states if isinstance(each, state.QueueOperation))
     entry = next((each for each in queued if _offset_of(each) == offset), None)
     text = prompts.read_unrecorded(entry.content, is_sent=True).words.strip() if entry else ""
@@ -226,7 +226,7 @@ def _list_compactions(view: TurnView) -> set[str]:
 
 
 def _find_compaction(session: Session, index: int) -> RecordLocation | None:
-    """Return where the compaction of a boundary is shown: mostly with the summary after it."""
+    """Return where the compaction of a boundary is shown: usually with the summary after it."""
     for view in turn_views.build_turn_views(session, start=index, stop=index + _MAX_TO_SUMMARY):
         for uuid in _list_compactions(view):
             return RecordLocation(view.number - 1, uuid)
@@ -243,7 +243,7 @@ def _read_prompt(view: TurnView) -> str:
 
 
 def _find_answered(session: Session, uuid: str) -> list[str]:
-    """Return the records of the calls that show a record: its results, or a hook of theirs."""
+    """Return the records of the calls that show a record: results, or hooks of the call."""
     record = session.find_record(uuid)
     message = record.message if isinstance(record, conversation_records.User) else None
     ids = [
@@ -269,21 +269,21 @@ def _find_inside(session: Session, uuid: str, words: Sequence[str]) -> RecordLoc
         if any(each.find_record(uuid) for each in inner):
             inside = find_location(child.session, uuid, None, words)
             anchor = child.call.call_uuid or "" if child.call else ""
-            # Without a known call no turn shows the subagent.
+            # A subagent without a known call is not shown in any turn.
             index = timeline.find_turn_index(session, anchor) or 0
             return RecordLocation(index, anchor, child.agent_id, inside)
     return None
 
 
 class FoundCall(NamedTuple):
-    """A tool call as it is shown, and with every field of its input and result."""
+    """A tool call as shown, and in full, with every field of its input and result."""
 
     step: ToolStep
     whole: ToolStep
 
 
 def find_call(session: Session, call_id: str) -> FoundCall:
-    """Return a tool call, of the session or of a subagent."""
+    """Return a tool call of the session or of a subagent."""
     sessions = (session, *(child.session for child in iter_subagents(session)))
     owner = next((each for each in sessions if each.find_tool_call(call_id)), session)
     call = owner.find_tool_call(call_id)

@@ -1,8 +1,8 @@
 """List sessions and open them: what `Workspace.sessions` and `Workspace.open` do.
 
-The index has what transcripts say. `RuntimeState` is what is only known at the moment of the
-query: running clients, expiry and usage. Listings are selected, sorted and completed by it in
-the same way for commands, pages and the library.
+The index contains data from transcripts; `RuntimeState` has the rest, which is only known when a
+query runs: running clients, expiry and usage. Commands, pages and the library select, sort and
+complete listings in the same way.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RuntimeState(Struct, frozen=True, kw_only=True):
 
 
 def find_running(roots: Iterable[Path]) -> dict[str, LiveProcess]:
-    """Return the clients that run now, by the session that each has open."""
+    """Return the running clients by the id of their open session."""
     running: dict[str, LiveProcess] = {}
     for root in roots:
         running |= find_live_processes(root)
@@ -115,7 +115,7 @@ def complete_listing(listing: SessionListing, present: RuntimeState) -> SessionL
 
 
 def add_usage(listing: SessionListing, present: RuntimeState) -> SessionListing:
-    """Return a listing with its usage if known; usage of a subagent counts for its session."""
+    """Return a listing with its usage if known; a subagent's usage is part of its session's."""
     usage = None if listing.is_subagent else present.usage.get(listing.id)
     if usage is None:
         return listing
@@ -233,7 +233,8 @@ def _find_named(workspace: Workspace, name: str) -> Transcript:
 def open_with_prices(transcript: Transcript, workspace: Workspace | None) -> Session:
     """Open a session with the prices of a workspace.
 
-    Without one only sessions in which an old client recorded a cost are priced, for comparison.
+    Without a workspace, only sessions in which an old client recorded a cost are priced, for
+    comparison.
     """
     from recollect.library.opening import open_transcript, price_messages, price_recorded_costs
 

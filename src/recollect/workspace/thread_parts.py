@@ -1,7 +1,7 @@
-"""Read sessions that continue each other as one thread: which they are, and which of their turns.
+"""Read sessions that continue each other as one thread: find them, and their turns that belong to
+it.
 
-A command opens them all; a server, which must not wait for files that nobody reads, asks for the
-turns of one after the other.
+A command opens them all; a server reads the turns of one session at a time, as they are needed.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 
 class OpenedPart(NamedTuple):
-    """An opened session of a thread, and which of its turns belong to it."""
+    """An opened session of a thread, and its turns that belong to the thread."""
 
     relation: lineage.Relation | None
-    """To the one before it; None for the first."""
+    """The relation to the previous session; None for the first."""
     session: Session
     turns: range
 
 
 def open_thread(workspace: Workspace, transcript: Transcript) -> list[OpenedPart]:
-    """Open all sessions of the thread that one belongs to."""
+    """Open all sessions in the thread of a session."""
     listings = workspace.sessions().sessions
     listing = next((each for each in listings if each.path == transcript.file), None)
     if listing is None:
-        # It was named by its path, and is in no Claude directory that is looked at.
+        # It was named by its path, and is outside the Claude directories.
         session = open_transcript(transcript)
         return [OpenedPart(None, session, range(len(session.turns)))]
     parts = lineage.find_thread(listing, listings, load_clears(workspace.roots))
@@ -49,7 +49,7 @@ def open_thread(workspace: Workspace, transcript: Transcript) -> list[OpenedPart
 
 
 class ServedPart(NamedTuple):
-    """A session of a thread, and which of its turns belong to it."""
+    """A session of a thread, and its turns that belong to the thread."""
 
     listing: SessionListing
     relation: lineage.Relation | None
@@ -57,7 +57,7 @@ class ServedPart(NamedTuple):
 
 
 def list_parts(workspace: ServedWorkspace, listing: SessionListing) -> list[ServedPart]:
-    """Return the sessions of the thread that one belongs to."""
+    """Return all sessions in the thread of a session."""
     parts = lineage.find_thread(
         listing, workspace.list_related(listing), load_clears(workspace.roots)
     )

@@ -5,8 +5,8 @@ Positive numbers count from 1 through the whole file, so that a number means the
 other options are given; negative numbers count from the end of what would be shown. Abandoned
 branches are not shown unless requested.
 
-A long session need not be read completely before its first turns can be shown: a quick answer comes
-from the beginning of the file and says that it is partial.
+The first turns of a long session can be shown before all of it is read: a quick result comes from
+the beginning of the file and is marked as partial.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -73,19 +73,19 @@ def select_turns(session: Session, selection: TurnSelection) -> list[int]:
 
 
 class OpenedTurns(Struct, frozen=True):
-    """An opened session, and which of its turns were asked for."""
+    """An opened session, and its requested turns."""
 
     session: Session
     at: RecordLocation | None
-    """Where the place is that was asked for, if any."""
+    """Where the requested place is shown, if any."""
     turns: list[int] | None
-    """Their indices; None for all of the session, with what is in no turn."""
+    """Their indices; None for the whole session, including records that are in no turn."""
     shares: TokenShares | None = None
-    """Which of its tokens are its own, if that was asked for and is known."""
+    """Its own tokens, if requested and known."""
 
 
 class TurnRequest(Struct, frozen=True, kw_only=True):
-    """A session, and what to show of it."""
+    """A session, and the turns to show."""
 
     name: str
     """A name of a session, or of a place in it."""
@@ -95,16 +95,16 @@ class TurnRequest(Struct, frozen=True, kw_only=True):
     context: int = 0
     """Turns before and after a place."""
     words: tuple[str, ...] = ()
-    """What to look for in several steps that show one record."""
+    """Words that choose between several steps that show the same record."""
     with_prices: bool = False
     with_rest: bool = False
-    """Whether a request for nothing in particular means the whole file."""
+    """Whether a request without any selection means the whole file."""
     with_tokens: bool = False
-    """Whether to say which tokens are its own, if the whole session is asked for."""
+    """Whether to determine the session's own tokens, if the whole session is requested."""
 
 
 def open_turns(workspace: "Workspace", request: TurnRequest) -> OpenedTurns:
-    """Open a session and select what is asked for; raises NothingFound if there is no such turn."""
+    """Open a session and select the requested turns; raises NothingFound if there are none."""
     found = workspace.find_place(request.name)
     session = workspace.open_found(found, with_prices=request.with_prices)
     at = locate(session, request.place or found.place, request.words)
@@ -131,7 +131,7 @@ def select_around(session: Session, index: int, context: int) -> list[int]:
 
 
 def _select_without_turns(session: Session) -> list[int]:
-    """Return the single pseudo-turn of a session without prompts, if anything happened in it."""
+    """Return the single pseudo-turn of a session without prompts, if it has any records to show."""
     from recollect.render.views.turn_views import build_turn_views  # loads all views
 
     if not build_turn_views(session):
@@ -212,7 +212,7 @@ def _uuids_of(turn: Turn) -> frozenset[str]:
 
 
 MAX_STEPS: Final = 400
-"""Steps after which no further turn is started: some turns have thousands, most a dozen."""
+"""Number of steps after which no further turn is started: most have a dozen, some thousands."""
 
 
 class TurnWindow(Struct, frozen=True, kw_only=True):
@@ -225,24 +225,24 @@ class TurnWindow(Struct, frozen=True, kw_only=True):
     offset: int | None = None
     """Where that record is in the file, if several have its uuid."""
     words: tuple[str, ...] = ()
-    """Words in it: of several steps that show the record, the one with most of them is meant."""
+    """Words that choose between several steps that show the record: the one with most of them."""
     agent: str = ""
     """Turns of this subagent instead of the session."""
     steps: int = MAX_STEPS
     """Start no further turn after this many steps."""
     is_quick: bool = False
-    """Answer from the beginning of a long file if the rest has not been read yet."""
+    """Use only the beginning of a long file if the rest has not been read yet."""
     is_complete: bool = False
-    """With whole inputs and results of tool calls."""
+    """Include the whole inputs and results of tool calls."""
 
 
 class TurnRange(Struct, frozen=True, kw_only=True):
-    """Some turns of a session, and where they are in it."""
+    """Some turns of a session, and their position in it."""
 
     turns: tuple[TurnView, ...]
     start: int
     total: int | None
-    """Turns of the session; None if it has not been read completely."""
+    """Number of turns in the session; None if it has not been read completely."""
     is_partial: bool
     """Whether only the beginning of the file was read: marks, results and subagents may differ."""
     costs: tuple[int | None, ...]
@@ -250,11 +250,11 @@ class TurnRange(Struct, frozen=True, kw_only=True):
     location: RecordLocation | None = None
     """Where the requested record is shown."""
     cost_before: int | None = None
-    """The cost of the turns before these, subagents not included; None if not known."""
+    """The cost of the turns before these, without subagents; None if not known."""
     agent_costs: Mapping[str, int | None] = {}
     """The cost of each subagent that these turns started, by its id."""
     messages: int | None = None
-    """Prompts and replies of the session; None if it has not been read completely."""
+    """Number of prompts and replies; None if the session has not been read completely."""
 
     @property
     def at(self) -> str:

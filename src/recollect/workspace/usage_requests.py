@@ -1,7 +1,7 @@
 """Usage queries: from request parameters to reports from the ledger.
 
-Knows how filters become a query, and what belongs to a complete report: titles, the costs that
-clients reported, the pace of the current block. Which ledger is used is up to the workspace.
+Turns filters into a query, and completes reports with titles, the costs that clients reported and
+the pace of the current block. The workspace chooses the ledger.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class UsageFilters(TypedDict, total=False):
-    """What is counted, and how rows are split and sorted."""
+    """Filters of a report, and how its rows are split and sorted."""
 
     since: str | None
     """The first day, such as `2026-11-15`, `2026-11`, `7d` or `yesterday`."""
@@ -41,7 +41,7 @@ class UsageFilters(TypedDict, total=False):
     breakdown: bool
     """Split each row by model."""
     only: reports.RowFilter | None
-    """Count only what one row of another report contains."""
+    """Count only the messages in one row of another report."""
     client_costs: bool
     """By session: add the cost that Claude Code reported. Reads the transcripts in the report."""
     limit: int | None
@@ -49,7 +49,7 @@ class UsageFilters(TypedDict, total=False):
 
 
 class UsageResult(Struct, frozen=True, kw_only=True):
-    """A usage report, and what could not be counted."""
+    """A usage report, and errors."""
 
     report: reports.UsageReport
     pace: Pace | None = None
@@ -57,7 +57,7 @@ class UsageResult(Struct, frozen=True, kw_only=True):
     problems: Mapping[str, str]
     """Why transcripts could not be read, by path."""
     failure: str | None = None
-    """Why the index could not be used; deleted transcripts are missing then."""
+    """Why the index could not be used; in that case deleted transcripts are missing."""
     omitted_rows: int = 0
     """Rows beyond the limit."""
 
@@ -68,7 +68,7 @@ class UsageResult(Struct, frozen=True, kw_only=True):
 
 
 class ExplainResult(Struct, frozen=True, kw_only=True):
-    """A figure broken down into lines, and what could not be read."""
+    """A figure broken down into lines, and the files that could not be read."""
 
     explanation: Explanation
     zone: Zone

@@ -1,4 +1,4 @@
-"""`Workspace`: queries about the sessions of some Claude directories, answered from the index.
+"""`Workspace`: query the sessions of some Claude directories, through the index.
 
 Each query updates the index first, so its result never depends on earlier queries. A damaged index
 is rebuilt and the query repeated; without a writable index, queries are slower and miss deleted
@@ -84,10 +84,10 @@ class Workspace(WorkspaceResources):
         return self.find_place(name).transcript
 
     def find_place(self, name: str) -> FoundPlace:
-        """Return the session and the place in it that `SESSION#UUID`, `SESSION:3` or a link names.
+        """Resolve `SESSION#UUID`, `SESSION:3` or a link to a session and a place in it.
 
-        Any name of a session is one of a place too. The place itself is looked up with
-        `session_places.locate`, which takes the opened session.
+        A name of a session is also accepted. Look up the place itself with
+        `session_places.locate`, which needs the opened session.
         """
         from recollect.workspace.session_queries import find_place
 
@@ -96,19 +96,19 @@ class Workspace(WorkspaceResources):
     def plan_resume(
         self, name: str, *, fork: bool = False, extra_arguments: Sequence[str] = ()
     ) -> Resumption:
-        """Return how to resume the session that `name` names in Claude Code; see `find`."""
+        """Return how to resume a session in Claude Code; see `find` for `name`."""
         from recollect.workspace.session_queries import plan_session
 
         return plan_session(self, name, fork=fork, extra_arguments=extra_arguments)
 
     def find_process(self, name: str) -> LiveProcess | None:
-        """Return the client that has the session open right now; see `find`."""
+        """Return the client that has a session open; see `find` for `name`."""
         from recollect.workspace.session_queries import find_session_process
 
         return find_session_process(self.find(name))
 
     def open(self, name: str, *, with_prices: bool = True) -> Session:
-        """Open the session that `name` names, with its subagents; see `find`.
+        """Open a session with its subagents; see `find` for `name`.
 
         Without prices, which take time to load, its metrics have no list price.
         """
@@ -121,9 +121,9 @@ class Workspace(WorkspaceResources):
         return open_with_prices(found.transcript, self if with_prices else None)
 
     def attribute_tokens(self, transcripts: Sequence[Transcript]) -> dict[str, TokenShares]:
-        """Return by path which tokens of some sessions are their own, as usage counts them.
+        """Return the own tokens of some sessions by path, as counted by `usage`.
 
-        Files outside the Claude directories are missing; if the index cannot be used, all are.
+        Files outside the Claude directories are missing; without an index, all are.
         """
         from recollect.store import NewerIndex
         from recollect.usage.token_shares import attribute_tokens
@@ -144,7 +144,7 @@ class Workspace(WorkspaceResources):
         return find_matching(self, query)
 
     def open_each(self, query: SessionQuery) -> Iterator[Session | UnreadableInput]:
-        """Open the sessions that match `query`, oldest first, or say why one cannot be read."""
+        """Open the sessions that match `query`, oldest first; or yield why one is unreadable."""
         from recollect.workspace.session_queries import open_matching
 
         return open_matching(self, query)
@@ -152,7 +152,7 @@ class Workspace(WorkspaceResources):
     def export(
         self, names: str | Sequence[str], target: str | Path, options: ExportOptions | None = None
     ) -> ExportDocument:
-        """Export sessions to a file, several of them to a directory; see `find` for `names`.
+        """Export one session to a file or several to a directory; see `find` for `names`.
 
         Without `options`, secrets are masked, and the format is inferred from the suffix of the
         target.
@@ -190,7 +190,7 @@ class Workspace(WorkspaceResources):
         return replace(answer, failure=failure)
 
     def explain(self, target: str, *, timezone: str | None = None) -> ExplainResult:
-        """Break a figure down to lines: of a session, a subagent, a day or a message id."""
+        """Break down the usage of a session, a subagent, a day or a message id to lines."""
         from msgspec.structs import replace
 
         from recollect.usage.explain import explain
@@ -209,7 +209,7 @@ class Workspace(WorkspaceResources):
         return replace(answer, failure=failure)
 
     def tools(self, query: ToolQuery) -> ToolReport:
-        """Return how often each tool was called, how calls ended, and how long they took."""
+        """Return the calls of each tool, with outcomes and durations."""
         from recollect.usage.tool_usage import report_tools
 
         return report_tools(self.data_directory, self.find_transcripts(), query, self.count_files)
@@ -222,7 +222,7 @@ class Workspace(WorkspaceResources):
         start: str | None = None,
         options: FollowOptions | None = None,
     ) -> AsyncGenerator[AnyEvent, None]:
-        """Yield events as sessions grow: of one session, of a project, or of all sessions.
+        """Yield events as one session, those of a project, or all sessions grow.
 
         `start` is "start", "end" or the id of an event to resume after. By default one session is
         followed from its start, or from the place in it that `name` names, and all sessions from
@@ -251,14 +251,14 @@ class Workspace(WorkspaceResources):
     def mark(
         self, name: str, *, starred: bool | None = None, note: str | None = None
     ) -> SessionMark:
-        """Star a session, or set your note on it; None leaves one as it is. See `find`."""
+        """Star a session or set a note on it; None leaves either unchanged. See `find`."""
         from recollect.workspace.session_marks import change_mark
 
         found = self.find(name).name
         return change_mark(self.data_directory, found, starred=starred, note=note)
 
     def running(self) -> dict[str, LiveProcess]:
-        """Return the clients that run now, by the session that each has open."""
+        """Return the running clients by the id of their open session."""
         from recollect.workspace.session_queries import find_running
 
         return find_running(self.roots)
@@ -282,13 +282,13 @@ class Workspace(WorkspaceResources):
         return build_first_run_overview(self.roots, self.require_sessions(), self._now())
 
     def index(self, options: SyncOptions | None = None) -> IndexUpdate:
-        """Update the index as `options` say, and return its status; None updates nothing."""
+        """Update the index if `options` are given, and return its status."""
         from recollect.workspace.index_maintenance import update_index
 
         return update_index(self, options)
 
     def read_usage(self) -> tuple[dict[str, SessionUsage], str | None]:
-        """Return the usage of each session by id, and why the index could not be used if so."""
+        """Return the usage of each session by id, and an error if the index could not be used."""
         from recollect.workspace.usage_requests import sum_by_session
 
         return self.query_ledger(sum_by_session)
@@ -300,7 +300,7 @@ class Workspace(WorkspaceResources):
         return add_titles(report, ledger, self.find_transcripts(), self.data_directory)
 
     def _find_name(self, transcript: Transcript) -> str | None:
-        """Return the path of a transcript in the index: through a link if its root is one."""
+        """Return the path of a transcript in the index, which may lead through a symbolic link."""
         if transcript.root is None or transcript.root in self.roots:
             return transcript.file if transcript.root else None
         real = os.path.realpath(transcript.root)
