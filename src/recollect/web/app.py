@@ -1,7 +1,7 @@
 """The application: routes from their tables, middleware in front of them, and preloading.
 
-Templates, Markdown and highlighting are loaded on first use, which is better done while the browser
-is still starting. Other pages load what they need when they are requested.
+Templates, Markdown and highlighting are loaded on first use; preloading does that while the browser
+is starting. Other pages load what they need when they are requested.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _LINE = (
 
 
 def preload(templates: templating.Templates) -> None:
-    """Render a turn that is not shown, to load what rendering needs."""
+    """Render a hidden turn, to load the modules and templates of rendering."""
     templates.warm_up()
     record = decode_record(_LINE)
     session = Session([record] if record else ())
@@ -63,11 +63,11 @@ class ErrorPage(Struct, frozen=True, kw_only=True):
     status: int
     error: ErrorDetail
     candidates: tuple[Candidate, ...] = ()
-    """The sessions that were perhaps meant."""
+    """Sessions that may have been meant."""
 
 
 class AppParts(Struct, frozen=True):
-    """What an app consists of."""
+    """The components of an app."""
 
     services: Services
     assets: templating.Assets
@@ -143,7 +143,7 @@ def _make_middleware(parts: AppParts) -> list[Middleware]:
 
 
 def _make_limit(parts: AppParts) -> Callable[[Scope], int]:
-    """Return how long bodies may be: only those who are signed in may send images."""
+    """Return the limits of request bodies: only signed-in users may send images."""
 
     def find_limit(scope: Scope) -> int:
         is_prompt = scope["path"].startswith(f"{CONVERSATIONS}/")
@@ -163,7 +163,7 @@ def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
         try:
             yield
         finally:
-            # Whatever fails, both are ended: Python waits forever for a process that is still
+            # Both are ended whatever fails: Python waits forever for a process that is still
             # running.
             try:
                 await parts.services.conversations.close()

@@ -1,12 +1,12 @@
 """Bar charts, the heat map of a year and the small bars of a week, as SVG without script or style
 of their own.
 
-Horizontal lengths are percentages and heights are pixels, so that text keeps its size at every
-width. Colours are classes of the style sheet. What is not known is hatched: a bar without a value
-would not be visible.
+Horizontal lengths are percentages and heights are pixels, so that text has the same size at every
+width. Colours are classes in the style sheet. Unknown values are hatched: a bar without a value
+would be invisible.
 
-Days are links to their sessions. Those of a heat map are not in the tab order: hundreds of stops
-would make the rest of the page hard to reach by keyboard, and lists have a date filter.
+Days are links to their sessions. Those of a heat map are not in the tab order: hundreds of tab
+stops would make the rest of the page hard to reach, and lists have a date filter.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,12 +26,12 @@ HEIGHT: Final = 236
 _TOP: Final = 20
 _BASE: Final = 206
 _CAP: Final = 9
-"""Height in pixels of the hatching above what is known."""
+"""Height in pixels of the hatching above the known value."""
 _STUB: Final = 30
 """Height in pixels of a column without any known value."""
 _MAX_WIDTH: Final = 5.0
 _MIN_WIDTH: Final = 0.2
-"""Percent of a column that still shows, however many there are."""
+"""Minimum width of a column, in percent."""
 _MAX_LABELS: Final = 8
 _ROW: Final = 40
 _TICKS: Final = 4
@@ -50,7 +50,7 @@ class Slice(Struct, frozen=True):
 
 
 class Bar(Struct, frozen=True, kw_only=True):
-    """A bar with its texts."""
+    """A bar with its labels."""
 
     label: str
     title: str
@@ -59,7 +59,7 @@ class Bar(Struct, frozen=True, kw_only=True):
     """Its formatted value."""
     slices: tuple[Slice, ...] = ()
     is_open: bool = False
-    """Whether there is more than its slices show, of unknown size."""
+    """Whether part of its value is unknown, and missing from its slices."""
     slot: int = 0
     """Its position on the axis of a column chart."""
 
@@ -70,7 +70,7 @@ class Bar(Struct, frozen=True, kw_only=True):
 
 
 class Rule(Struct, frozen=True):
-    """Where a period begins on an axis, and its name; empty if it is ruled only."""
+    """The start of a period on an axis, and its name; empty for a line without a label."""
 
     slot: int
     name: str
@@ -85,7 +85,7 @@ def draw_columns(
 ) -> Markup:
     """Draw columns on an axis with a label for every slot, including those without a bar.
 
-    With `rules`, the chart is ruled where each of them begins, and labelled there only.
+    With `rules`, there is a vertical line at the start of each, and only these are labelled.
     """
     ticks = find_ticks(max((bar.value for bar in bars), default=0))
     scale = (_BASE - _TOP) / ticks[-1]
@@ -112,7 +112,7 @@ def draw_columns(
 
 
 def draw_rows(bars: Sequence[Bar], label: str) -> Markup:
-    """Draw horizontal bars, each below its name and value."""
+    """Draw horizontal bars, each with its name and value above it."""
     most = max((bar.value for bar in bars), default=0) or 1
     rows = (_draw_row(bar, place * _ROW, most) for place, bar in enumerate(bars))
     return _frame(max(len(bars), 1) * _ROW, label, rows)
@@ -188,7 +188,7 @@ def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
     if bar.is_open:
         height = _CAP if bar.value else _STUB
         parts.append(_draw_box("unknown", (left, y - height, thickness, height)))
-    # The whole height reacts to the pointer: many columns are only a few pixels high.
+    # The whole height reacts to the pointer, because many columns are only a few pixels high.
     target = _draw_box("target", (bar.slot * width, 0, width, _BASE))
     return Markup('<g class="column"><title>{}</title>{}{}</g>').format(
         show_text(bar.title), target, Markup().join(parts)
@@ -224,7 +224,7 @@ def _draw_row(bar: Bar, top: int, most: float) -> Markup:
         parts.append(_draw_box(f"series-{each.series}", (left, top + 22, part, 10)))
         left += part
     if bar.is_open:
-        # Never beyond the edge, and never over what is known.
+        # Stays inside the chart, and above the known part.
         rest = min(3.0 if left else 12.0, 100 - left)
         parts.append(_draw_box("unknown", (left, top + 22, rest, 10)))
     return Markup(
@@ -247,7 +247,7 @@ _LEVELS: Final = 4
 _BAR: Final = 15
 _BAR_HEIGHT: Final = 28
 _MIN_LABEL_WEEKS: Final = 2
-"""Weeks that a month needs for its name."""
+"""Minimum number of weeks of a month to show its name."""
 
 
 class HeatMapWords(Struct, frozen=True, kw_only=True):
@@ -263,7 +263,7 @@ class HeatMapWords(Struct, frozen=True, kw_only=True):
 
 
 def draw_heat_map(values: Mapping[date, float], last: date, weeks: int, words: HeatMapWords) -> str:
-    """Draw the weeks up to `last`, Monday at the top; a day without a value is not a link."""
+    """Draw the weeks up to `last`, with Monday at the top; days without a value are not links."""
     first = last - timedelta(days=last.weekday() + 7 * (weeks - 1))
     thresholds = find_thresholds([value for value in values.values() if value > 0])
     days = [first + timedelta(days=at) for at in range((last - first).days + 1)]
@@ -283,7 +283,7 @@ def draw_heat_map(values: Mapping[date, float], last: date, weeks: int, words: H
 
 
 def find_thresholds(values: Sequence[float]) -> list[float]:
-    """Return the upper ends of the levels but the last: quartiles, so that one peak hides none."""
+    """Return the upper bounds of all levels but the last: quartiles, robust against peaks."""
     ordered = sorted(values)
     return (
         [ordered[len(ordered) * part // _LEVELS] for part in range(1, _LEVELS)] if ordered else []
@@ -291,7 +291,7 @@ def find_thresholds(values: Sequence[float]) -> list[float]:
 
 
 def draw_week(values: Sequence[float], before: Sequence[float]) -> Markup:
-    """Draw the days of a week in front of those of the week before."""
+    """Draw the days of a week, with those of the week before behind them."""
     most = max((*values, *before), default=0) or 1
     bars = [
         *(_draw_bar("previous", at, value / most, 12) for at, value in enumerate(before)),
@@ -366,7 +366,7 @@ def _draw_square(day: date, first: date, name: str) -> Markup:
 
 def _draw_months(first: date, weeks: int, names: Sequence[str]) -> Markup:
     mondays = [first + timedelta(days=7 * week) for week in range(weeks)]
-    # A month is named above its first Monday, unless too little of it is left for the name.
+    # The name of a month is above its first Monday, if there is room for it.
     starts = [week for week in range(weeks) if mondays[week].day <= 7]  # noqa: PLR2004
     return Markup().join(
         _draw_text(_LEFT + week * PITCH, _DAYS_TOP - 6, names[mondays[week].month - 1])

@@ -214,7 +214,7 @@ def _make_handler(endpoint: Endpoint, workers: Workers) -> Handle:
             value = endpoint.answer(services, parameters)
             if isinstance(value, Download):
                 return file_response(value)
-            # Encoded in the thread, too: encoding a long response takes longer than finding it.
+            # Encoded in the thread too: encoding a long response takes longer than finding it.
             body = value if isinstance(value, bytes) else encode_json(value)
             return Response(body, media_type=endpoint.media_types[0])
 

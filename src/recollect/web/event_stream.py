@@ -1,8 +1,8 @@
-"""Server-sent events: what changes, as it changes, and again after any event.
+"""Server-sent events: changes as they happen, resumable after any event.
 
-Without a session: which sessions changed. With one: the events of `recollect follow`, as the same
-documents. A page leaves the records out: it asks for the turns, so that there is one way to draw
-them.
+Without a session, they are the sessions that changed. With one, they are the events and documents
+of `recollect follow`. Pages receive no records: they request the turns, so that turns are rendered
+in one way only.
 """
 
 import asyncio
@@ -44,16 +44,16 @@ StreamName = EventName | Literal["sessions", "reload"]
 
 
 class SentEvent(Struct, frozen=True, kw_only=True):
-    """An event on its way."""
+    """An event to send."""
 
     name: str
     id: str
-    """Empty for one that is not repeated."""
+    """Empty for an event that cannot be resumed after."""
     data: Struct
 
 
 class EventKind(Struct, frozen=True):
-    """What an event of one name says, for the document of the API."""
+    """The data of the events with one name, for the API document."""
 
     data: type[Struct]
     meaning: str
@@ -89,14 +89,14 @@ class EventSource:
         self._clients = 0
         self._closing = asyncio.Event()
         self._endings: set[asyncio.Future[None]] = set()
-        """Held, because a task that nobody holds may vanish before it is done."""
+        """Referenced here, because asyncio keeps only weak references to tasks."""
 
     def close(self) -> None:
         """End all streams."""
         self._closing.set()
 
     async def serve(self, request: Request) -> Response:
-        """A stream of events; 503 when there are too many already."""
+        """Return a stream of events; 503 if there are too many already."""
         wanted = read_parameters(request, EventsParameters)
         last_id = request.headers.get("last-event-id") or wanted.last_id or None
         if wanted.session is None:
@@ -133,7 +133,7 @@ class EventSource:
         finally:
             self._clients -= 1
             closing.cancel()
-            # By another task: this one is mostly cancelled, and may wait for nothing any more.
+            # In another task: this one has usually been cancelled and must not wait any more.
             ending = asyncio.ensure_future(_end(events, coming))
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)
@@ -147,7 +147,7 @@ async def _wait(*futures: asyncio.Future[Any]) -> None:
 async def _end(
     events: AsyncGenerator[SentEvent, None], coming: asyncio.Future[SentEvent] | None
 ) -> None:
-    """Close a generator, which cannot be done while it is being asked for the next event."""
+    """Close a generator, once its pending request for an event is done."""
     if coming is not None:
         coming.cancel()
         await asyncio.wait({coming})
@@ -165,7 +165,7 @@ async def _iter_changes(
 
 
 def _check(last_id: str | None) -> str:
-    """The id to go on from; one from elsewhere, or of another version, starts at the end."""
+    """Return the id to resume after; an invalid one, or one of another version, means the end."""
     if last_id is None:
         return "end"
     try:
@@ -185,7 +185,7 @@ async def _iter_session(
 
 
 def _encode(sent: SentEvent) -> bytes:
-    """The event on the wire; JSON has no line ends in it, and an id is ours."""
+    """Encode an event; its JSON has no line breaks, and its id is one of ours."""
     name = f"id: {sent.id}\n" if sent.id else ""
     head = f"event: {sent.name}\n{name}data: ".encode()
     return head + encode_json(sent.data) + b"\n\n"

@@ -1,8 +1,8 @@
-"""`/s/ID/export`: look at what an export would mask, decide about each value, and download.
+"""`/s/ID/export`: review the values that an export would mask, and download it.
 
-The page is a plain form and needs no script. It shows kinds and what is around each value; a value
-itself is only in the answer to a form of our own page, not in that to a link or a program. What a
-person leaves unmasked applies to that download alone.
+The page is a plain form and needs no script. It shows the kind and the context of each value; the
+value itself is only in the response to a form of our own page, not to a link or a program. A
+decision to leave a value unmasked applies to that download only.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class ReviewedSecret(Struct, frozen=True, kw_only=True):
     """A value that would be masked."""
 
     id: str
-    """Stands for the value in the form, and says nothing about it."""
+    """Identifies the value in the form without revealing it."""
     kind: str
     confidence: str
     before: str
@@ -44,13 +44,13 @@ class ReviewedSecret(Struct, frozen=True, kw_only=True):
     turn: int
     count: int
     value: str | None
-    """Only if the person asked for it."""
+    """Only if the user asked to see it."""
     is_kept: bool
-    """Whether it is to be left as it is."""
+    """Whether it is left unmasked."""
 
 
 class ExportPage(Struct, frozen=True, kw_only=True):
-    """What is about to be exported."""
+    """The export to review."""
 
     session: SessionListing
     address: str
@@ -65,11 +65,11 @@ class Decisions(Struct, frozen=True):
     kept: frozenset[str] = frozenset()
     shown: frozenset[str] = frozenset()
     is_final: bool = False
-    """Whether the file is wanted."""
+    """Whether to download the file."""
 
 
 class ExportReview:
-    """Answers requests for the page, and its form."""
+    """Handles requests for the page, and its form."""
 
     def __init__(
         self, services: Services, workers: endpoints.Workers, templates: templating.Templates
@@ -86,7 +86,7 @@ class ExportReview:
         return await self._workers.run(lambda _: self._render(wanted, Decisions(), preferences))
 
     async def answer(self, request: Request) -> Response:
-        """Return the page with a value that was asked for, or the file."""
+        """Return the page with the requested values, or the file."""
         if not page_actions.is_from_page(request):
             return http_messages.json_error(
                 403, "not_a_page", "Secrets are shown on pages, not to programs."
@@ -160,7 +160,7 @@ class ExportReview:
 def _read_form(
     body: bytes, session_id: str
 ) -> tuple[session_endpoints.ExportParameters, Decisions]:
-    """Return what a form of the page asks for; raises BadParameter."""
+    """Return the parameters of a submitted form; raises BadParameter."""
     try:
         fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict")
     except ValueError as error:

@@ -1,5 +1,5 @@
-"""Queries over all sessions: `/api/history`, which lists sessions with the field names that other
-tools use; search with the query language of the command line; and usage by any group.
+"""Queries over all sessions: `/api/history`, a list with the field names of other tools; search
+with the query language of the command line; and usage by any group.
 
 Usage has the same documents as `recollect usage --json`, typed so that their shape can be
 published.
@@ -158,7 +158,7 @@ def run_search(
             quick=is_quick,
         )
     )
-    # By itself first, so that an error message quotes what was typed.
+    # Parsed alone first, so that an error message quotes only the user's input.
     parse_query(wanted.q, timezone=options.timezone)
     text = f"session:{wanted.session} {wanted.q}" if wanted.session else wanted.q
     return services.workspace.search(text, options)
@@ -263,7 +263,7 @@ def report_causes(services: Services, wanted: CauseParameters) -> CauseDocument:
 
 
 def explain_usage(services: Services, wanted: ExplainParameters) -> ExplainDocument:
-    """Return what a figure consists of."""
+    """Break down a figure."""
     with blame("timezone"):
         load_zone(wanted.timezone)
     answer = services.workspace.explain(wanted.target, timezone=wanted.timezone)

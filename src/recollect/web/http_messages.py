@@ -1,10 +1,10 @@
-"""Requests and responses: parameters become a typed value, or an error that names the parameter and
-the reason; JSON responses, errors in one documented shape, and the handler of last resort.
+"""Requests and responses: typed parameters, errors that name the invalid parameter and the reason,
+JSON responses, one documented shape for errors, and the handler of last resort.
 
-An unknown parameter is an error, too: ignoring a misspelled filter would give a wrong answer.
+An unknown parameter is an error too: ignoring a misspelled filter would give a wrong result.
 
-Our own errors say what to do and are shown as they are. Any other may contain transcript text, so
-only its name is sent; the rest is in the log, which is off by default.
+Our own errors say what to do and are shown as they are. Other exceptions may contain transcript
+text, so only their names are sent; the rest is in the log, which is off by default.
 """
 
 import json
@@ -31,7 +31,8 @@ from recollect.session.times import parse_range
 S = TypeVar("S", bound=msgspec.Struct)
 
 MAX_ID: Final = 800
-"""Characters of an id: a file name has 249 bytes without its suffix, each possibly percent-encoded.
+"""Maximum length of an id: a file name has 249 bytes without its suffix, each may be
+percent-encoded.
 """
 ID_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]+$"
 Id = Annotated[
@@ -68,7 +69,7 @@ def blame(parameter: str) -> Iterator[None]:
 
 
 def read_range(since: str, until: str, now: datetime) -> tuple[datetime | None, datetime | None]:
-    """Return the times between which sessions are wanted; days are those of the server."""
+    """Return the requested time range; days are those of the server's time zone."""
     with blame("since"):
         parse_range(since, None, now)
     with blame("until"):
@@ -76,7 +77,7 @@ def read_range(since: str, until: str, now: datetime) -> tuple[datetime | None, 
 
 
 def read_form(request: Request, wanted: type[S]) -> S:
-    """Return the parameters of a page request, where a filter may be as a page shows it."""
+    """Return the parameters of a page request, in which filters may be formatted as on the page."""
     query = ((name, restore_text(value)) for name, value in request.query_params.multi_items())
     return _read(request, query, wanted)
 
@@ -152,7 +153,7 @@ def error_response(status: int, detail: ErrorDetail) -> Response:
 
 
 class Download(NamedTuple):
-    """A file for the reader's disk."""
+    """A file to download."""
 
     data: bytes
     media_type: str
@@ -160,14 +161,14 @@ class Download(NamedTuple):
 
 
 def file_response(file: Download) -> Response:
-    """Return a file to be saved, never to be shown: it is not one of our pages."""
+    """Return a file to download, which the browser must not display as one of our pages."""
     name = quote(file.name, safe="")
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return Response(file.data, media_type=file.media_type, headers=headers)
 
 
 class Refused(errors.RecollectError):
-    """A request that is understood and not carried out."""
+    """A valid request that is refused."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -230,13 +231,13 @@ async def api_error_response(_: Request, error: Exception) -> Response:
 
 
 class CatchAll:
-    """Answers 500 to unforeseen errors."""
+    """Responds to unexpected exceptions with 500."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or report a bug."""
+        """Pass the request on; respond to an unexpected exception with 500."""
         has_begun = False
 
         async def watch(message: Message) -> None:

@@ -1,19 +1,18 @@
 """Middleware: access keys, host and origin checks, body limits and security headers.
 
-Headers of a request may be raw, repeated or missing, and are never trusted. A one-time token gets a
-browser its cookie and is then used up; the access key is for other programs of the user. All of
-them expire with the process. The gate is in front of the router: a new route is protected from the
-start, and nobody without a key learns which paths exist.
+Request headers may be raw, repeated or missing, and are never trusted. A browser exchanges a
+one-time token for a cookie; the access key is for other programs of the user. All of them expire
+with the process. The gate is in front of the router, so new routes are protected by default, and
+nobody without a key can find out which paths exist.
 
-Every response has headers by which nothing is loaded from elsewhere and no inline script or style
-runs: whatever gets past the escaping of a transcript cannot execute. The Host is compared as a
-string with the few that are ours, which stops DNS rebinding; it is never parsed, so it cannot raise
-or be ambiguous. Bodies are counted as they arrive, because a Content-Length may be missing or
-wrong.
+The headers of every response forbid loading anything from elsewhere and running inline scripts or
+styles: transcript text that slips through the escaping cannot execute. The Host is compared as a
+string with our own few, which stops DNS rebinding; it is never parsed, so it cannot raise or be
+ambiguous. Bodies are counted as they arrive, because a Content-Length may be missing or wrong.
 
-To a browser another port on this machine is the same site, so SameSite alone is not enough: another
-site may link here and nothing else; a change needs our own origin, or the key in a header, which no
-other page knows.
+For a browser, another port on this machine is the same site, so SameSite alone is not enough: other
+sites may only link here, and a change needs our own origin, or the key in a header, which no other
+page has.
 """
 
 import hmac
@@ -42,7 +41,7 @@ def find_value(scope: Scope, name: str) -> str | None:
 
 
 def is_reading(scope: Scope) -> bool:
-    """Return whether the request only reads."""
+    """Return whether the method is read-only."""
     return scope["method"] in {"GET", "HEAD"}
 
 
@@ -56,7 +55,7 @@ class Keys:
         self.access = secrets.token_urlsafe(_BYTES)
         """Sent by programs as `Authorization: Bearer …`."""
         self.cookie_name = f"recollect-{port}"
-        """Cookies ignore ports; two servers of one user must not overwrite each other's."""
+        """Has the port in it: cookies ignore ports, and another server has its own."""
         self._cookie = secrets.token_urlsafe(_BYTES)
         self._launches: set[str] = set()
         self._lock = threading.Lock()
@@ -92,13 +91,13 @@ def _is_same(secret: str, given: str) -> bool:
 
 
 IsPublic = Callable[[str, str], bool]
-"""Returns whether a method and path need no key."""
+"""Whether a method and path need no key."""
 
 _SCHEME = "bearer "
 
 
 class Gate:
-    """Passes on requests with a key; answers others with `closed`."""
+    """Passes on requests with a key; responds to others with `closed`."""
 
     def __init__(self, app: ASGIApp, keys: Keys, is_public: IsPublic, closed: ASGIApp) -> None:
         self._app = app
@@ -147,7 +146,7 @@ CONTENT_SECURITY_POLICY: Final = (
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types recollect"
 )
-"""`recollect` is the only Trusted Types policy, by which our script inserts the server's HTML."""
+"""`recollect` is the only Trusted Types policy; our scripts insert the server's HTML with it."""
 
 SECURITY_HEADERS: Final = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
@@ -214,11 +213,11 @@ class HostCheck:
 
 MAX_BYTES: Final = 16 * 1024
 MAX_QUERY_BYTES: Final = 8 * 1024
-"""Maximum length of a query string; a search has a thousand characters at most."""
+"""Maximum length of a query string; a search has at most a thousand characters."""
 
 
 LimitOf = Callable[[Scope], int]
-"""Returns how many bytes the body of a request may have."""
+"""The maximum size of a request's body, in bytes."""
 
 
 class BodyLimit:
@@ -303,7 +302,7 @@ class OriginCheck:
             return is_reading(scope) and not origins and _is_link(scope)
         if not all(origin in self._origins for origin in origins):
             return False
-        # A browser always sends an origin with a change; a program sends the key.
+        # A browser sends an origin with every change; a program sends the key.
         return is_reading(scope) or bool(origins) or find_value(scope, "authorization") is not None
 
 

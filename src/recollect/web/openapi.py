@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document, generated from the tables of the API and of its events.
 
-OpenAPI 3.1 has no notion of an event stream. It is described as an array of its events, as other
-generators do; each item has the name of its event and the shape of its data.
+OpenAPI 3.1 cannot describe event streams. Like other generators, this one describes a stream as an
+array of its events, each with its name and the schema of its data.
 """
 
 import re
@@ -154,7 +154,7 @@ def _describe_events(known: Schemas) -> OpenApiObject:
 
 
 def _describe_conversations(known: Schemas) -> OpenApiObject:
-    """Return the paths that start, follow and steer conversations."""
+    """Return the paths that start, follow and control conversations."""
     own = f"{CONVERSATIONS}/{{id}}"
     steered = {
         f"{own}/{name}": {"post": _describe_action(f"conversation_{name}", action, own, known)}
@@ -285,7 +285,7 @@ def _describe_parameter(field: msgspec.structs.FieldInfo, *, is_in_path: bool) -
 
 
 def _inline(declared: object) -> OpenApiObject:
-    """Return the schema of a parameter in one piece; a string in a URL is never null."""
+    """Return the schema of a parameter without references; a string in a URL is never null."""
     (schema,), components = msgspec.json.schema_components([declared], ref_template="{name}")
     choices = [each for each in schema.pop("anyOf", [schema]) if each != {"type": "null"}]
     (chosen,) = choices

@@ -1,14 +1,14 @@
-"""What a page asks to be done: sign in, star a session or set a note on it, show one masked secret,
-restore a version of a file.
+"""Actions of pages: sign in, star a session, set a note on it, reveal a masked secret, restore a
+version of a file.
 
-A page has tags in the place of secrets. A click on one sends its kind and number here. Only our own
-pages may ask: a program that has the key gets no secrets from the server.
+Pages have tags in the place of secrets. A click on one sends its kind and number here. Only our own
+pages get secrets from the server; programs with the access key do not.
 
 A file is restored only with `--allow-run`, and only for pages of this server (`RunAccess`). A
-transcript can name any path and any work directory, so it must be in a directory whose sessions
-Claude Code keeps under its name, which no transcript decides. Hidden files and those in hidden
-directories may be settings that run something: they are left to `recollect restore`, and so is a
-home directory. The audit log has a line for every file that was written.
+transcript can name any path and any work directory, so the file must be in a directory that has a
+project directory of Claude Code, which no transcript can forge. Hidden files, files in hidden
+directories and home directories are left to `recollect restore`, because some settings run
+programs. The audit log has a line for every restored file.
 """
 
 import difflib
@@ -38,14 +38,14 @@ MARK_PATH: Final = "/api/sessions/{id}/mark"
 
 
 class MarkRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to change; what is left out stays as it is."""
+    """Changes to a mark; omitted fields stay the same."""
 
     starred: bool | None = None
     note: Annotated[str, msgspec.Meta(max_length=MAX_NOTE)] | None = None
 
 
 def make_mark_handler(workers: endpoints.Workers) -> Callable[[Request], Awaitable[Response]]:
-    """Return the handler, which answers with the mark as it is now."""
+    """Return the handler, which responds with the new mark."""
 
     async def handle(request: Request) -> Response:
         wanted = http_messages.convert(request.path_params, session_endpoints.SessionParameters)
@@ -68,16 +68,16 @@ def make_mark_handler(workers: endpoints.Workers) -> Callable[[Request], Awaitab
 
 
 def is_from_page(request: Request) -> bool:
-    """Return whether a page of ours sent a request: the origin of a browser has been checked."""
+    """Return whether one of our pages sent a request; its origin has already been checked."""
     return "origin" in request.headers and "authorization" not in request.headers
 
 
 FindFile = Callable[[Request], str]
-"""From a request to the name under which its secrets are masked."""
+"""Maps a request to the name under which its secrets are recorded."""
 
 
 class Reveal:
-    """Answers `POST /s/{id}/reveal` and the same below a conversation."""
+    """Handles `POST /s/{id}/reveal`, and the same below a conversation."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -130,21 +130,21 @@ class Reveal:
 RESTORE_PATH: Final = "/file/restore"
 _CERTAIN: Final = (replay.Grade.EXACT, replay.Grade.REPLAYED)
 _NOTHING: Final = "nothing"
-"""Stands for the hash of a file that is not there."""
+"""Takes the place of the hash of a missing file."""
 _CONFLICT: Final = 409
 
 
 class RestoreBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which version of which file."""
+    """The file and version to restore."""
 
     path: session_endpoints.FilePath
     version: int
     present: str = ""
-    """The `present` of the diff that was confirmed; without it nothing is written."""
+    """The `present` of the confirmed diff; without it, nothing is written."""
 
 
 class RestoreAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The diff against the current file, or what was written."""
+    """The diff against the current file, or the result of the restore."""
 
     target: str
     diff: str = ""
@@ -153,16 +153,16 @@ class RestoreAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Identifies the current content."""
     is_written: bool = False
     copy: str | None = None
-    """Where the replaced content is."""
+    """The path of the replaced content."""
 
 
 def name_scope(path: str) -> str:
-    """Return what a nonce of the page of this file is good for."""
+    """Return the scope of the nonce on the page of this file."""
     return f"restore {path}"
 
 
 class FileRestoring:
-    """Answers `POST /file/restore`."""
+    """Handles `POST /file/restore`."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -202,7 +202,7 @@ def _make_plan(services: Services, body: RestoreBody) -> file_restore.RestorePla
 
 
 def find_place(services: Services, path: str, sessions: tuple[str, ...]) -> Path:
-    """Return where a file is that a page may restore; raise UsageError if it must not."""
+    """Return the location of a file to restore; raise UsageError if a page must not restore it."""
     for listing in services.workspace.snapshot.sessions:
         root = listing.cwd or ""
         names = (encode_project_path(root), encode_without_limit(root))

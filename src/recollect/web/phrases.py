@@ -1,10 +1,10 @@
 """Phrases of views in another language: summaries of calls, titles of notices, names of fields.
 
-The messages of errors have a phrasebook of their own, so that views do not try them.
+Error messages have a separate phrasebook, so that views are not matched against them.
 
-Views are English data: terminal, JSON and pages share them, and what a summary quotes from a
-transcript is part of it. A page therefore translates what it recognises, fact by fact: a phrase as
-a whole, or one with numbers and quoted words in it. Anything else is shown as it is.
+Views are English data that terminal, JSON and pages share, and their summaries quote from
+transcripts. Pages therefore translate the phrases that they recognise, one by one: fixed phrases,
+and those with numbers or quotations in them. Anything else is shown unchanged.
 """
 
 import re
@@ -24,11 +24,11 @@ _GROUPS = {"{}": "(.+)", "{n}": r"([\d,.]+)"}
 
 
 class Phrasebook:
-    """Translates phrases into one language; an empty one leaves all as they are."""
+    """Translates phrases into one language; an empty phrasebook returns them unchanged."""
 
     def __init__(self, phrases: Mapping[str, str]) -> None:
         self._whole = {key: value for key, value in phrases.items() if "{" not in key}
-        # The longest first: "failed with exit code {n}: {}" before "failed: {}".
+        # Longest first: "failed with exit code {n}: {}" before "failed: {}".
         templates = sorted(phrases.keys() - self._whole.keys(), key=len, reverse=True)
         self._templates = [(_compile(key), phrases[key]) for key in templates]
         self.translate = lru_cache(maxsize=4096)(self._translate)

@@ -1,9 +1,9 @@
 """Run the app with uvicorn: one process, a local socket, and a clean shutdown.
 
-The port is bound before the app is created, because the allowed hosts contain it. A request that is
-not HTTP, or has no Host or two of them, never gets past the parser; its response has our headers
-all the same. One that is not sent completely is dropped, so that nobody can hold connections open
-by sending nothing.
+The port is bound before the app is created, because the allowed hosts contain it. The parser
+rejects requests that are not HTTP or do not have exactly one Host; the response still has our
+headers. Requests that are not completed in time are dropped, so that idle connections cannot pile
+up.
 """
 
 import asyncio
@@ -40,23 +40,23 @@ from recollect.web.settings import (
 )
 
 REQUEST_SECONDS: Final = 5.0
-"""Time for a request to arrive, from its first byte or from the connection on."""
+"""Time limit for a request to arrive, from its first byte or from the connection."""
 
 _UNFINISHED: Final = (h11.IDLE, h11.SEND_BODY)
 
 
 class StrictProtocol(H11Protocol):
-    """Answers what is not a valid request, and drops incomplete ones."""
+    """Responds to invalid requests, and drops incomplete ones."""
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start waiting for a request."""
+        """Start the deadline for a request."""
         super().connection_made(transport)
         self._set_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Receive a part of a request; a part of the next one starts a new deadline."""
+        """Receive part of a request; the start of the next one starts a new deadline."""
         super().data_received(data)
         if self.conn.their_state not in _UNFINISHED:
             self._drop_deadline()
@@ -77,8 +77,8 @@ class StrictProtocol(H11Protocol):
             self._deadline = None
 
     def send_400_response(self, msg: str) -> None:
-        """Report what is wrong, and close the connection."""
-        # Called while the parser's error is handled, and only the error says what is wrong.
+        """Report the error, and close the connection."""
+        # Called while the parser's exception is handled, which has the reason.
         is_host = "Host:" in str(sys.exception())
         status, code, message = (
             (421, "wrong_host", "A request needs exactly one Host header.")
@@ -113,9 +113,9 @@ class Running(Struct, frozen=True):
 
     address: str
     launch_address: str
-    """Signs in one browser, once."""
+    """One-time link that signs in a browser."""
     taken: int | None = None
-    """The port of last time, if another program has it now."""
+    """The last port used, if another program uses it now."""
 
 
 Announce = Callable[[Running], None]
@@ -124,8 +124,8 @@ Announce = Callable[[Running], None]
 def check_host(host: str, *, allow_remote: bool, allow_run: bool = False) -> None:
     """Refuse to listen beyond this machine unless explicitly allowed, and never with --allow-run.
 
-    Anyone who can start Claude Code can run commands as the user: no key that
-    travels over a network in plain text may be enough for that.
+    Anyone who can start Claude Code can run commands as the user, so a key that travels over a
+    network in plain text must not be sufficient.
     """
     if allow_run:
         check_platform()
@@ -177,7 +177,7 @@ def serve(settings: Settings, announce: Announce) -> None:
 
 
 def _bind(settings: Settings, wanted: int) -> socket.socket:
-    """Return a socket that listens on the given port, or on the wanted one or one after it."""
+    """Return a socket on the given port; without one, on the preferred port or one of the next."""
     if settings.port is not None:
         return _listen(settings.host, settings.port)
     for port in range(wanted, min(wanted + _PORTS_TO_TRY, MAX_PORT + 1)):
@@ -188,12 +188,12 @@ def _bind(settings: Settings, wanted: int) -> socket.socket:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sends at once: otherwise the second part of a response waits
-    # 40 ms for the first to be acknowledged.
+    # With an explicit protocol, asyncio sets TCP_NODELAY: otherwise the second part of a response
+    # waits 40 ms for the first to be acknowledged.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":
-            # On Windows this would let another program take over the port.
+            # On Windows, this would let another program take over the port.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
     except (OSError, OverflowError) as error:
@@ -205,12 +205,12 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _describe(state: ServerState, token: str, taken: int | None) -> Running:
-    # In the fragment, which browsers do not send and no log contains.
+    # In the fragment, which browsers do not send and logs do not contain.
     return Running(state.address, f"{state.address}#t={token}", taken)
 
 
 class _Server(uvicorn.Server):
-    """Ends event streams first, and treats a signal as a request, not as an error."""
+    """Ends event streams before shutdown, and treats a signal as a normal request to stop."""
 
     def __init__(self, app: Starlette, is_ready: Callable[[], None]) -> None:
         self._parts: AppParts = app.state.parts

@@ -1,4 +1,4 @@
-"""What every request uses: settings, keys, the workspace, and the conversations that run."""
+"""Shared by all requests: settings, keys, the workspace and running conversations."""
 
 from recollect.reader.line_blocks import mask_by_default
 from recollect.web.conversations.registry import Conversations
@@ -10,7 +10,7 @@ from recollect.workspace.served_workspace import ServedWorkspace
 
 
 class Services:
-    """The parts of a running app, created once."""
+    """The components of a running app, created once."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -1,13 +1,14 @@
 """One session: its metadata, figures, turns, subagents and outline, single records and tool calls,
-what it recorded of files, and the session as a file to download, with its secrets masked: only a
-command can export without that.
+its file versions, and an export to download, always with secrets masked: only a command can export
+without masking.
 
-Ids are compared with what the session contains; any other is NothingFound. A record is read from
-the file and the offset that the session knows, and no part of a request becomes part of a path.
-Also the overview, the list of projects, and the health report.
+Ids are only compared with those in the session; any other raises NothingFound. A record is read
+from its file and offset in the session, and no part of a request becomes part of a path. Also the
+overview, the list of projects, and the health report.
 
-A long session need not be read to its end before its first turns can be shown: `quick` answers
-from the beginning of the file, says so, and has the rest read meanwhile.
+The first turns of a long session can be shown before all of it is read: with `quick`, the response
+comes from the beginning of the file and is marked as partial, and the rest is read in the
+background.
 """
 
 from pathlib import Path
@@ -289,9 +290,9 @@ class PathParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def find_recorded(services: Services, path: str) -> file_queries.FoundFile:
-    """Return what sessions recorded of a file; raise NothingFound if that is nothing.
+    """Return the recorded history of a file; raise NothingFound if there is none.
 
-    Neither the file on disk nor git is asked.
+    Uses neither the file on disk nor git.
     """
     request = file_queries.FileRequest(Path(path))
     found = file_queries.FileFinder(services.workspace, request).find(request.path, with_git=False)
@@ -301,9 +302,9 @@ def find_recorded(services: Services, path: str) -> file_queries.FoundFile:
 
 
 def find_within_budget(services: Services, path: str) -> tuple[file_queries.FoundFile | None, int]:
-    """Return what sessions recorded of a file, and how many of them are still to be read.
+    """Return the recorded history of a file, and the number of sessions still to be read.
 
-    Those are read in the background. Raise NothingFound if all are read and none names the file.
+    Those are read in the background. Raise NothingFound if all are read and none mentions the file.
     """
     request = file_queries.FileRequest(Path(path), budget=file_queries.MAX_READ)
     finder = file_queries.FileFinder(services.workspace, request)
@@ -340,7 +341,7 @@ DOWNLOADED: Final = (
     export_options.Format.JSON,
     export_options.Format.CSV,
 )
-"""Formats that a page offers: what is masked, and needs no extra."""
+"""Download formats: those that are masked and need no extra."""
 
 
 class ExportParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -372,7 +373,7 @@ def export_session(services: Services, wanted: ExportParameters) -> Download:
 def make_download(
     services: Services, wanted: ExportParameters, redaction: RedactionPolicy
 ) -> Download:
-    """Return the session as a file, masked by a policy."""
+    """Export the session with a policy for secrets."""
     workspace = services.workspace
     found = workspace.locate(wanted.id, wanted.project)
     kind = export_options.Format(wanted.format)
@@ -386,8 +387,8 @@ def make_download(
         redaction=redaction,
     )
     exporter = Exporter(options)
-    # Opened for itself: the one that pages use must not be held for as long as this takes, and
-    # it is masked by the policy of what leaves the machine.
+    # Opened separately: a slow export must not lock the session that pages use, and exports have a
+    # mask of their own.
     session = exporter.open_masked(lambda: open_with_prices(found.transcript, workspace))
     shares = workspace.attribute_tokens([found.transcript]).get(found.transcript.file)
     part = SessionPart(session, is_masked=True, shares=shares)

@@ -1,4 +1,4 @@
-"""Settings of a server, and the file by which other commands find a running one.
+"""Settings of a server, and the file that lets other commands find a running one.
 
 The file contains the access key, so only its owner may read it. It is written to a temporary file
 and moved into place, and only the server that wrote it removes it.
@@ -25,7 +25,7 @@ PORT_NAME: Final = "web-port"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Which sessions are served, where our own data is, and the allowed hosts."""
+    """Directories, address and permissions of a server."""
 
     roots: tuple[Path, ...]
     """The Claude directories; empty if there are none yet."""
@@ -33,15 +33,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     now: Callable[[], datetime]
     host: str = LOOPBACK
     port: int | None = 0
-    """0 for any that is free; None for the one of last time, or the next one that is free."""
+    """0 for any free port; None for the last one used, or the next free one."""
     is_demo: bool = False
-    """Whether the bundled sessions are shown instead of the user's own."""
+    """Whether the sample sessions are shown instead of the user's own."""
     allow_run: bool = False
-    """Whether pages may start and steer Claude Code."""
+    """Whether pages may start and control Claude Code."""
     redaction: Callable[[], RedactionPolicy] | None = None
-    """Reads what the user's settings say about masking."""
+    """Reads the user's settings for masking."""
     shows_errors: bool = False
-    """Whether bugs may be reported on stderr, where they may contain transcript text."""
+    """Whether internal errors are reported on stderr; they may contain transcript text."""
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -84,8 +84,8 @@ def write_state(directory: Path, state: ServerState) -> None:
 
 
 def save_last_port(directory: Path, port: int) -> None:
-    """Note the port, so that links still lead here after the next start."""
-    # A link that is not remembered is an inconvenience, not a failure.
+    """Save the port, so that links still work after a restart."""
+    # A lost port is an inconvenience, not a failure.
     with contextlib.suppress(OSError):
         (directory / PORT_NAME).write_text(f"{port}\n", encoding="ascii")
 

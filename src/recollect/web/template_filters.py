@@ -1,5 +1,5 @@
 """The filters of the templates: `recollect.quantities` in the reader's language, and small
-drawings: the trace of a session, a tick for each step with failures below the line, and the
+pictures: the trace of a session, with a tick for each step and failures below the line, and the
 versions of a file on a time axis.
 
 A missing figure is a dash. Text from a transcript is escaped by the templates, not here.
@@ -26,7 +26,7 @@ from recollect.web.charts import draw_months, draw_share
 
 PITCH: Final = 3
 _BASE: Final = 15
-"""Position of the base line; ticks grow up from it, failures hang below it."""
+"""Position of the base line; failures are drawn below it, other steps above."""
 _TOP: Final = 1
 _HEIGHT: Final = 22
 _PICTURE: Final = Markup(
@@ -37,9 +37,9 @@ _PATH: Final = Markup('<path class="{}" d="{}"/>')
 
 
 def draw_trace(trace: str | None, hits: Iterable[float] = ()) -> Markup:
-    """Return the picture of a trace; nothing for a session that was not read whole yet.
+    """Return the picture of a trace; empty for a session that has not been read completely yet.
 
-    Below it are triangles for `hits`, each from 0, the start of the session, to 1, its end.
+    Below it, triangles mark `hits`: 0 is the start of the session, 1 its end.
     """
     if not trace:
         return Markup()
@@ -85,9 +85,9 @@ _MARKS: Final = {
 
 
 def draw_axis(versions: Sequence[Version], chosen: Sequence[int]) -> Markup:
-    """Return the axis with the last versions; days are written where they begin.
+    """Draw the axis with the last versions; each day is labelled where it begins.
 
-    Marks are at equal distances: otherwise a dozen changes within a minute would overlap.
+    Marks have equal distances: otherwise a dozen changes within a minute would overlap.
     """
     shown = versions[-_MAX_SHOWN:]
     width = 2 * _MARGIN + _STEP * max(len(shown) - 1, 1)
@@ -113,18 +113,18 @@ def draw_axis(versions: Sequence[Version], chosen: Sequence[int]) -> Markup:
 
 
 def name_mark(version: Version) -> str:
-    """Return which mark a version has."""
+    """Return the name of a version's mark."""
     is_outside = version.kind in (VersionKind.OUTSIDE, VersionKind.DELETED)
     return "outside" if is_outside else version.known.value
 
 
 def draw_mark(name: str, across: int, down: int) -> Markup:
-    """Return the mark of that name at a place."""
+    """Draw the mark of that name at a position."""
     return Markup(_MARKS[name]).format(x=across, y=down)  # noqa: S704 - one of the texts above
 
 
 def draw_single_mark(name: str) -> Markup:
-    """Return a mark in a picture of its own."""
+    """Draw a mark as a separate picture."""
     mark = draw_mark(name, 8, 8)
     return Markup(
         '<svg class="version-mark" width="16" height="16" aria-hidden="true">{}</svg>'
@@ -141,7 +141,7 @@ DASH: Final = "—"
 
 
 def or_dash(format_value: Callable[[Value], str]) -> Callable[[Value | None], str]:
-    """Return `format_value` with a dash for None and for what has no text."""
+    """Wrap `format_value`: the result is a dash for None and for empty text."""
 
     @wraps(format_value)
     def format_any(value: Value | None) -> str:
@@ -151,12 +151,12 @@ def or_dash(format_value: Callable[[Value], str]) -> Callable[[Value | None], st
 
 
 def get_base_name(path: str) -> str:
-    """Return the last part of a path of any system; the path itself if it has no parts."""
+    """Return the last part of a path of any system; the path itself if it has no separator."""
     return _split_path(path)[-1] or path
 
 
 def split_name(path: str, directory: str | None = None) -> tuple[str, str]:
-    """Return the folder of a file, relative to `directory` if it is below it, and its name."""
+    """Return the folder of a file, relative to `directory` if inside, and its name."""
     shown = shorten_path(path, directory)
     at = max(shown.rfind("/"), shown.rfind("\\")) + 1
     return shown[:at], shown[at:]
@@ -182,19 +182,19 @@ def _split_path(path: str) -> list[str]:
 
 
 def shorten_tool(name: str) -> str:
-    """Return a tool as people call it: `mcp__ide__getDiagnostics` is `getDiagnostics`."""
+    """Return the short name of a tool: `mcp__ide__getDiagnostics` is `getDiagnostics`."""
     found = split_mcp_name(name)
     return found[1] if found else name
 
 
 def count_days_left(moment: str, now: float) -> int:
-    """Return the whole days from a Unix timestamp to a moment; 0 if that has passed."""
+    """Return the whole days from `now`, a Unix timestamp, to a time; 0 if that has passed."""
     left = datetime.fromisoformat(moment) - datetime.fromtimestamp(now, UTC)
     return max(left.days, 0)
 
 
 def _format_exact(dollars: float) -> str:
-    """Format dollars to the hundredth of a cent, for figures that are to be added up."""
+    """Format dollars to the hundredth of a cent, for figures that users may add up."""
     return quantities.format_dollars(dollars, 4)
 
 
@@ -222,7 +222,7 @@ def _bytes(context: Context, count: int | None) -> str:
 
 
 def _keep_exact(text: str) -> Markup:
-    """Escape a text that is edited and sent back, with every character as it is."""
+    """Escape a text that is edited and sent back, without changing any character."""
     return escape(text)
 
 

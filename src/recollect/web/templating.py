@@ -59,7 +59,7 @@ class Assets:
 
     def __init__(self) -> None:
         own = _load(resources.files("recollect.web") / "static", "")
-        # The style of a conversation belongs to what draws it: exported pages have it, too.
+        # The style sheet of conversations is in the renderer's package, because exports use it too.
         shared = _load(resources.files("recollect.render.html") / "css", "css/")
         self._assets = dict([*own, *shared])
         digest = hashlib.sha256()
@@ -101,11 +101,11 @@ def _load(directory: Traversable, prefix: str) -> list[tuple[str, Asset]]:
 
 _MAX_WORDS = 12
 _MAX_LENGTH = 120
-"""Of one word or phrase; an address has its limits too."""
+"""Maximum length of a marked word or phrase in an address."""
 
 
 def address_hit(hit: Hit) -> str:
-    """Return the address of a hit; its page marks what the snippet marks."""
+    """Return the address of a hit; its page marks the same words as the snippet."""
     record = unquote(hit.link.partition("#")[2])
     parameters: dict[str, str | int] = {}
     if record:
@@ -119,7 +119,7 @@ def address_hit(hit: Hit) -> str:
 
 
 def list_marks(snippet: Snippet) -> list[str]:
-    """Return the different words that a snippet marks, in any case of letters once."""
+    """Return the distinct words that a snippet marks, ignoring case."""
     words = (snippet.text[start:end][:_MAX_LENGTH] for start, end in snippet.marks)
     return list({word.casefold(): word for word in words}.values())[:_MAX_WORDS]
 
@@ -141,9 +141,9 @@ class Translator:
         self._messages = phrases.load_phrasebook(language, "messages")
 
     def __call__(self, key: str, **values: object) -> str:
-        """Return the text of a key with its values; without any, placeholders are for a script.
+        """Return the text of a key with its values; without values, placeholders stay for scripts.
 
-        If the count is 1 and the key has a singular, that is used.
+        If the count is 1, the singular of the key is used, if it has one.
         """
         is_one = str(values.get("count", values.get("days"))) == "1"
         words = (is_one and self._words.get(f"{key}{ONE}")) or self._words[key]
@@ -154,7 +154,7 @@ class Translator:
         return self._words.get(words, words)
 
     def translate_phrase(self, text: str) -> str:
-        """Translate the facts in a line of a view as far as they are ours."""
+        """Translate the recognised phrases in a line of a view."""
         return self._phrases.translate(text)
 
     def translate_message(self, text: str) -> str:
@@ -215,7 +215,7 @@ _THEMES = frozenset({"light", "dark"})
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
-    """What every page shows around its content."""
+    """The parts that every page shows around its content."""
 
     title: str
     """The key of the translated title, or the title itself."""
@@ -235,11 +235,11 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     failure: str | None
     allow_run: bool
     waiting: int
-    """Conversations of this server that wait for a person."""
+    """Number of this server's conversations that are waiting for the user."""
 
 
 class Preferences(msgspec.Struct, frozen=True):
-    """What a browser sends besides the URL."""
+    """Preferences that a browser sends in headers and cookies."""
 
     path: str
     language: str
@@ -329,7 +329,7 @@ def _make_environment(address: Callable[[str], str]) -> Environment:
 
 
 def _show(value: object) -> object:
-    """Return a value as templates print it, without characters that reorder or hide text."""
+    """Return a value for a template, without characters that reorder or hide text."""
     return safe_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -1,7 +1,7 @@
-"""The requests of a conversation's page: start, send, answer, stop and the like.
+"""The requests of a conversation's page: start, send, answer, stop and so on.
 
-They are for our own pages only, and `RunAccess` checks each: the nonce of a conversation's page is
-good for that conversation and for nothing else. Reading is by GET and needs no nonce.
+Only our own pages may send them, and `RunAccess` checks each one: the nonce of a conversation's
+page is only valid for that conversation. GET requests need no nonce.
 """
 
 import asyncio
@@ -51,7 +51,8 @@ class IdParameter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 Act = Callable[[hosted_conversation.HostedConversation, bytes], Awaitable[str]]
-"""Does something, and returns the id of what was started, sent or answered."""
+"""Performs an action, and returns the id of the started conversation, sent prompt or answered
+request."""
 
 
 class ConversationActions:
@@ -64,7 +65,7 @@ class ConversationActions:
         self._paths: dict[str, tuple[float, tuple[context_references.ProjectPath, ...]]] = {}
 
     def make_routes(self) -> list[Route]:
-        """Return the routes; those that do something are POST."""
+        """Return the routes; actions are POST."""
         acts: dict[str, Act] = {
             "prompts": self._send,
             "answers": self._answer,
@@ -200,7 +201,8 @@ class ConversationActions:
 
     async def _list_offers(self, request: Request) -> Response:
         hosted = self._find(request)
-        # A client that exits or does not respond offers nothing; the page says so elsewhere.
+        # A client that exits or does not respond has no commands; the page shows its status
+        # elsewhere.
         try:
             found = await hosted.conversation.client_info() if hosted.is_running else ClientInfo()
         except (ClientFailure, TimeoutError, UsageError):

@@ -1,14 +1,13 @@
-"""Cards for what the client asks, drawn from its request alone, and what a page answers, checked
-against the request itself.
+"""Cards for the client's requests, and the answers of pages, validated against the request.
 
-A page names the request, its decision and, at most, positions and texts: the rule to remember is
-the client's own suggestion, and an edited input is the model's with other values. Nothing else of
-what is sent to the client comes from a page. A page has tags in the place of secrets; the secrets
-are put back here.
+A page sends the id of the request, a decision and, at most, positions and texts: a rule to remember
+is always one of the client's suggestions, and an edited input is the model's with changed values.
+Nothing else from a page reaches the client. Pages have tags in the place of secrets; the secrets
+are restored here.
 
-A tool's request is shown as the tool would act: an edit as the difference to the file as it is now,
-a command as a command, a page to fetch by its address. Secrets in it are masked, and a click shows
-one; what is allowed is the request as it is.
+A tool's request shows what the tool would do: an edit as a diff against the current file, a command
+as a command, a page to fetch as its URL. Secrets in it are masked, and a click reveals one;
+approving a request approves it unmasked.
 """
 
 import re
@@ -41,19 +40,19 @@ class AnswerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     request: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     decision: Decision
     suggestion: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
-    """Which suggestion to remember, with `always`."""
+    """The index of the suggestion to remember, with `always`."""
     fields: dict[str, Text] = {}
     """The edited input, with `edit`: strings as they are, everything else as JSON."""
     answers: dict[str, list[Annotated[int, msgspec.Meta(ge=0, le=100)]]] = {}
-    """The chosen options by question or field of a form, with `answer`; both by their positions.
-    Own words, and texts of a form, are in `fields`, by the same position.
+    """The chosen options by question or form field, with `answer`; all by position.
+    Free text, and texts of a form, are in `fields`, by the same positions.
     """
     message: Text = ""
     """The message for the model, with `deny`."""
 
 
 RevealTag = Callable[[str, int], str | None]
-"""From the kind and the number of a tag to its secret."""
+"""Maps the kind and number of a tag to its secret."""
 
 
 def restore_secrets(
@@ -62,7 +61,7 @@ def restore_secrets(
     shown: conversation_events.ConversationRequest,
     reveal: RevealTag,
 ) -> AnswerBody:
-    """Return an answer to `request` with its secrets in the place of the tags that a page had."""
+    """Return an answer to `request` with its tags replaced by the secrets."""
     if not any(TAG_START in text for text in body.fields.values()):
         return body
     real, masked = _list_editable(request), _list_editable(shown)
@@ -84,7 +83,7 @@ def _list_json_fields(request: conversation_events.ConversationRequest) -> set[s
 
 
 def _list_editable(request: conversation_events.ConversationRequest) -> dict[str, str]:
-    """Return the texts of a request that a person can change, by the names of their fields."""
+    """Return the texts of a request that the user can edit, by field name."""
     match request:
         case conversation_events.ToolRequest(input=given):
             return dict(list_fields(given))
@@ -98,7 +97,7 @@ def _list_editable(request: conversation_events.ConversationRequest) -> dict[str
 def _restore(text: str, real: str | None, reveal: RevealTag, *, is_json: bool) -> str:
     """Return an edited text with its secrets.
 
-    Not if the model wrote a tag itself: that one was never a secret, and must not become one.
+    A tag that the model itself wrote is left unchanged: it never was a secret.
     """
     if real is None or TAG_START in real:
         return text
@@ -223,7 +222,7 @@ def list_fields(given: msgspec.Raw) -> list[tuple[str, str]]:
 
 
 def edit_input(given: msgspec.Raw, fields: dict[str, str]) -> dict[str, object]:
-    """Return an input with edited values, of the same types as before where they were strings."""
+    """Return an input with edited values; strings stay strings."""
     values = decode_value(given, dict[str, msgspec.Raw]) or {}
     unknown = fields.keys() - values.keys()
     if unknown:
@@ -257,7 +256,7 @@ ACCEPT_EDITS: Final = "acceptEdits"
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """Something to allow from now on."""
+    """A permission rule that the user can accept."""
 
     place: int
     kind: str
@@ -267,7 +266,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestCard(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to a person."""
+    """A request to the user."""
 
     id: str
     kind: str
@@ -282,13 +281,13 @@ class RequestCard(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[tuple[str, str], ...] = ()
     questions: tuple[Question, ...] = ()
     form: tuple[FormField, ...] = ()
-    """What an MCP server asks for."""
+    """The fields that an MCP server requests."""
     asked: float | None = None
     """When it was asked, in seconds since 1970."""
 
 
 class CardMask(msgspec.Struct, frozen=True, kw_only=True):
-    """How secrets are masked in a card, and where a click asks for one."""
+    """How secrets are masked in a card, and the address that reveals one."""
 
     stream_name: str
     address: str
@@ -342,7 +341,7 @@ def _make_tool_card(
     directory: str,
     mask: CardMask,
 ) -> RequestCard:
-    # An edit is compared with its file, so what would change is masked only then.
+    # An edit is compared with its file first; the diff is masked afterwards.
     view = mask.mask(describe_proposal(request.tool, request.input, request.call_id or ""))
     return RequestCard(
         id=request.id,

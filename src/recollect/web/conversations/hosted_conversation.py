@@ -1,14 +1,14 @@
 """One conversation that this server runs: its client, its session so far, and its events.
 
 Records come in on the event loop and are only queued there; threads that render a page add them to
-the session under a lock, because a session must not be read while it is being extended. The stream
-does not say which record follows which across a resume: the first new one is put after the last one
-that was read from the file.
+the session under a lock, because a session must not be read while it is being extended. Across a
+resume, the stream does not link records: the first new one is placed after the last one that was
+read from the file.
 
-Every page that shows it reads the same numbered events, so a reload, a second tab or a lost
-connection misses nothing. The event of a record is published once the record is in the session, so
-the turns that a page then asks for contain it. Secrets are masked here, once for all pages; only
-what the client asks is kept as it is, because it is answered.
+All pages of a conversation read the same numbered events, so nothing is lost after a reload, in a
+second tab or on a lost connection. The event of a record is published once the record is in the
+session, so the turns that a page then requests contain it. Secrets are masked here, once for all
+pages; only the client's requests stay unmasked, because they are answered.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from recollect.web.conversations.rendered_turns import RenderedTurns
 from recollect.web.conversations.sent_prompts import PromptBody
 
 ReceivedRecord = tuple[str | None, Record]
-"""The tool call that started the subagent, None for the main conversation, and the record."""
+"""A record, and the tool call that started its subagent; None for the main conversation."""
 
 
 _DETAIL_TOOLS: Final = tool_effects.LIST_TOOLS | CHANGE_TOOLS
@@ -53,7 +53,7 @@ class SessionView:
         self._session = session.Session(records)
         self._last = self._session.main_path[-1] if self._session.main_path else None
         self._end = max((each.span.end for each in records if each.span), default=0)
-        """Where the next record would be if all were in one file."""
+        """The offset of the next record if all were in one file."""
         self._agents: dict[str, GrowingTurns] = {}
         self._is_attached = True
         self._detail_calls: set[str] = set()
@@ -62,19 +62,19 @@ class SessionView:
         self._turns = GrowingTurns(self._session, self._agents, self._attach)
 
     def add(self, agent: str | None, record: Record) -> None:
-        """Queue a record; it is part of the session from the next use on."""
+        """Queue a record; it is added to the session at the next use."""
         self._waiting.append((agent, record))
 
     @contextmanager
     def use(self) -> Iterator[session.Session]:
-        """Lend the session, up to date; nobody else changes it meanwhile."""
+        """Lock the session, and return it up to date."""
         with self.use_turns():
             self._attach()
             yield self._session
 
     @contextmanager
     def use_turns(self) -> Iterator[GrowingTurns]:
-        """Lend the views of its turns, which cost less than the session while a turn goes on."""
+        """Lock the views of its turns, which cost less than the session while a turn is running."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
             if waiting:
@@ -152,7 +152,7 @@ _BlockName = tuple[str | None, str, int]
 
 
 class _OpenBlock:
-    """A block that is being written: what each of its events adds to what is shown."""
+    """A block that is being written, and what each event adds to it."""
 
     def __init__(self, first: int, mask: Callable[[str], str]) -> None:
         self.first = first
@@ -161,7 +161,7 @@ class _OpenBlock:
 
 
 class HostedConversation:
-    """A conversation, and what pages need of it."""
+    """A conversation, and its state for pages."""
 
     def __init__(
         self,
@@ -178,22 +178,22 @@ class HostedConversation:
         self.title = title
         """The title of the session, or the first prompt here."""
         self.is_running = True
-        """Whether prompts can be sent; a client that has exited is started again for one."""
+        """Whether prompts can be sent; a client that has exited is restarted for a prompt."""
         self.view = SessionView(history)
         self.rendered = RenderedTurns()
-        """What pages have of the session; only changed while the session is in use."""
+        """The rendered turns that pages have; only changed while the session is in use."""
         self.started = self.active = time.time()
         self.prompts: tuple[events.PromptQueued, ...] = ()
-        """Prompts that wait, in order."""
+        """Queued prompts, in order."""
         self.requests: tuple[ConversationRequest, ...] = ()
-        """What waits for a person, in the order in which it was asked."""
+        """Open requests to the user, oldest first."""
         self.asked: dict[str, float] = {}
-        """When each of them was asked."""
+        """When each request arrived."""
         self.waited_seconds = 0.0
         self.waiting_since: float | None = None
         self.tasks: dict[str, str] = {}
         self.notice = ""
-        """Why the client ended, if not as asked."""
+        """Why the client ended, if that was unexpected."""
         self._number = 0
         self._progress = asyncio.Event()
         self._is_fed = False
@@ -202,19 +202,19 @@ class HostedConversation:
 
     @property
     def stream_name(self) -> str:
-        """What its secrets are filed under."""
+        """The name under which its secrets are recorded."""
         return self.conversation.options.stream_name
 
     def find_streamed(self, event: events.BlockEvent) -> str:
-        """Return what can be shown of a block since the event before; nothing once it is closed."""
+        """Return the text of a block since the previous event; empty once it is closed."""
         block = self._open_blocks.get(_name_block(event))
         return block.shown.get(event.number, "") if block else ""
 
     @property
     def resume_after(self) -> int:
-        """The event after which a page that was just rendered goes on.
+        """The number of the event after which a newly rendered page continues.
 
-        What was streamed of a block that is still open is sent again: no record has it yet.
+        The text streamed so far in an open block is sent again: it is not in any record yet.
         """
         first = min((each.first for each in self._open_blocks.values()), default=None)
         return self._number if first is None else first - 1
@@ -242,7 +242,7 @@ class HostedConversation:
 
     def _name_status(self) -> str:
         status = self.conversation.status
-        # A client that died can be started again: until then nothing is going on.
+        # A client that died can be restarted; until then, the conversation is idle.
         is_asleep = self.is_running and status is events.ConversationStatus.ENDED
         return (events.ConversationStatus.IDLE if is_asleep else status).value
 
@@ -251,17 +251,17 @@ class HostedConversation:
         return NO_THINKING if options.thinking_tokens == 0 else options.effort
 
     def keep_draft(self, uuid: str, draft: PromptBody) -> None:
-        """Keep a prompt as a page sent it, for as long as it is queued."""
+        """Keep a prompt in the form that a page sent, while it is queued."""
         if any(each.uuid == uuid for each in self.conversation.queue):
             self._drafts[uuid] = draft
 
     def find_draft(self, uuid: str) -> PromptBody | None:
-        """Return a queued prompt as a page would send it; None if it is no longer queued."""
+        """Return a queued prompt in the form that a page sent; None if it is no longer queued."""
         queued = next((each for each in self.conversation.queue if each.uuid == uuid), None)
         return self._drafts.get(uuid, PromptBody(text=queued.text)) if queued else None
 
     async def feed(self, on_change: Callable[[], None]) -> None:
-        """Take every event in; returns when there will be no more."""
+        """Process every event; return after the last one."""
         try:
             async for event in self.conversation.events():
                 self._take(event)
@@ -274,7 +274,7 @@ class HostedConversation:
             self._wake()
 
     async def iter_events(self, after: int) -> AsyncGenerator[ConversationEvent, None]:
-        """Yield the events after this number, each once it is part of the session."""
+        """Yield the events after this number, each once the session contains it."""
         async for event in self.conversation.events(after):
             while event.number > self._number and not self._is_fed:
                 await self._progress.wait()
@@ -316,7 +316,7 @@ class HostedConversation:
         return mask_text(self.stream_name, text)
 
     def _take_waiting(self, event: ConversationEvent) -> None:
-        """Take in what waits, for the client or for a person, and what no longer does."""
+        """Update the queued prompts and the open requests."""
         match event:
             case events.PromptQueued():
                 shown = replace(
@@ -337,7 +337,7 @@ class HostedConversation:
                 self._count_waiting(event.time)
 
     def _count_waiting(self, moment: float) -> None:
-        """Add the time since the last request was asked or settled, if one was open."""
+        """Add the time since the last request was opened or settled, if one was open."""
         if self.waiting_since is not None:
             self.waited_seconds += max(moment - self.waiting_since, 0.0)
         self.waiting_since = moment if self.requests else None
@@ -348,7 +348,7 @@ def _name_block(event: events.BlockEvent) -> _BlockName:
 
 
 def name_request(request: ConversationRequest) -> str:
-    """Return what a request is about, in a word."""
+    """Return the subject of a request in one word."""
     match request:
         case events.ToolRequest(tool=tool):
             return tool

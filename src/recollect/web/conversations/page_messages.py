@@ -1,15 +1,15 @@
-"""What pages receive from a conversation and send to it: events, which say what is new and never
-how it looks, what a page may start (a new session in a directory, or an existing one, resumed or
-forked), what it sends to steer a conversation, and the table that describes it.
+"""Messages between pages and a conversation: events, which contain data and no markup; the body
+that starts a conversation (in a directory, or by resuming or forking a session); the bodies of
+actions, and the table that describes them.
 
-What is streamed goes out as text, which a page shows as text. A finished record is only announced:
-the page asks for its turns, so that there is one way to draw them, that of every other page.
-Streamed text was masked when it came in; everything else is masked here.
+Streamed output is sent and shown as plain text. For a finished record there is only a notification:
+the page requests the turns, so they are rendered as on every other page. Streamed text is masked
+when it arrives; everything else is masked here.
 
-A directory is one of this machine, named absolutely. A session is looked up by its id, like
-everywhere else, and continues in its own directory and below its own Claude directory.
+A directory is an absolute path on this machine. A session is looked up by its id, as everywhere
+else, and continues in its own directory and Claude directory.
 
-Each action is a POST to `/c/ID/NAME`; the OpenAPI document is made from the table.
+Each action is a POST to `/c/ID/NAME`; the OpenAPI document is generated from the table.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ RUNNING_EVENTS: Final[dict[str, EventKind]] = {
 async def iter_page_events(
     hosted: hosted_conversation.HostedConversation, after: int
 ) -> AsyncGenerator[SentEvent, None]:
-    """Yield what a page needs to know, with the number of each event as its id."""
+    """Yield the events of a page, with their numbers as ids."""
     async for event in hosted.iter_events(after):
         made = describe_event(event, hosted)
         if made is not None:
@@ -81,7 +81,7 @@ async def iter_page_events(
 def describe_event(
     event: ConversationEvent, hosted: hosted_conversation.HostedConversation
 ) -> tuple[str, Struct] | None:
-    """Return the name and the data of an event; None if pages need not know of it."""
+    """Return the name and the data of an event; None for one that pages do not use."""
     match event:
         case events.BlockEvent():
             return "block", _describe_block(event, hosted.find_streamed(event))
@@ -178,10 +178,10 @@ def _describe_status(
 
 
 async def iter_running(conversations: registry.Conversations) -> AsyncGenerator[SentEvent, None]:
-    """Yield all conversations, now and whenever one of them is different."""
+    """Yield all conversations, now and after each change."""
     before = None
     while True:
-        # Taken before the document: what changes while that is being sent is not missed.
+        # Taken before the document, so that changes while it is being sent are not missed.
         changed = conversations.changed
         document = conversations.document
         if document != before:
@@ -195,7 +195,7 @@ MAX_PATH: Final = 4096
 
 
 class StartBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to start; a session, or else a directory."""
+    """The session to continue, or the directory to start in."""
 
     directory: Annotated[str, Meta(max_length=MAX_PATH)] = ""
     session: Annotated[str, Meta(max_length=MAX_ID)] = ""
@@ -211,7 +211,7 @@ class StartBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def plan_start(
     services: Services, body: StartBody
 ) -> tuple[ConversationOptions, registry.StartedFrom]:
-    """Return how to start what a page asks for; reads the session's file, if there is one."""
+    """Return how to start the requested conversation; reads the session's file, if there is one."""
     check_mode(body.permission_mode)
     if body.session:
         return _plan_resume(services, body)
@@ -225,17 +225,17 @@ def plan_start(
 
 
 def check_mode(mode: str) -> None:
-    """Raise BadParameter for a mode that no page may choose."""
+    """Raise BadParameter for a mode that pages may not choose."""
     if mode and mode not in registry.MODES:
         raise BadParameter("permission_mode", f"Pages can only choose {', '.join(registry.MODES)}.")
 
 
 def check_directory(given: str) -> str:
-    """Return a directory that was typed; raises BadParameter if there is none."""
+    """Return the directory for a typed path; raises BadParameter if it does not exist."""
     text = given.strip()
     if not text or any(unicodedata.category(each).startswith("C") for each in text):
         raise BadParameter("directory", "Specify a directory.")
-    # Homes of other users are not looked up.
+    # `~user` is not expanded.
     path = Path(text).expanduser() if text == "~" or text.startswith("~/") else Path(text)
     if not path.is_absolute():
         raise BadParameter("directory", "Use an absolute path, or one that starts with ~.")
@@ -246,7 +246,7 @@ def check_directory(given: str) -> str:
 
 def _find_root(services: Services) -> dict[str, str]:
     roots = services.settings.roots
-    # The sample sessions belong to the package: nothing is written there.
+    # The sample sessions are part of the package: nothing is written there.
     if services.settings.is_demo or not roots:
         return {}
     return make_root_environment(roots[0], os.environ)
@@ -288,12 +288,12 @@ PREFIX: Final = "/c"
 
 
 class SettingsBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings to change; None for those that stay."""
+    """Settings to change; None for those that stay the same."""
 
     model: Word | None = None
     permission_mode: Word | None = None
     effort: Word | None = None
-    """A level that the model offers, `off` for no thinking, or `on` for the default again."""
+    """A level that the model supports, `off` for no thinking, or `on` for the default."""
 
 
 class NamedBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -333,7 +333,7 @@ class RevealedSecret(Struct, frozen=True):
 
 
 class Action(Struct, frozen=True):
-    """Something that a page can ask of a conversation."""
+    """Something that a page can request from a conversation."""
 
     body: type[Struct]
     summary: str

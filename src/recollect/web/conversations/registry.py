@@ -1,8 +1,8 @@
-"""The conversations of a server: started, found and ended in one place, and never more than eight.
+"""The conversations of a server: start, find and end them; eight at most.
 
 A client of Claude Code takes about 200 MB, so the number is bounded. All of them end with the
-server; each leaves its session behind, which can be resumed. What is started, answered and stopped
-is logged without its content.
+server; their sessions remain and can be resumed. Starts, answers and stops are logged, without
+content.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ MAX_ENDED: Final = 16
 """Ended conversations that are still shown."""
 
 MODES: Final = ("default", "acceptEdits", "plan")
-"""The permission modes that a page may choose; `bypassPermissions` is none of them."""
+"""The permission modes that a page may choose, without `bypassPermissions`."""
 
 THINKING: Final = "on"
 _CONFLICT: Final = 409
 
 
 class StartedFrom(Struct, frozen=True, kw_only=True):
-    """What a conversation continues: the title and the records so far."""
+    """The continued session: its title and its records so far."""
 
     title: str = ""
     records: Sequence[Record] = ()
@@ -49,7 +49,7 @@ NOTHING: Final = StartedFrom()
 
 
 class Conversations:
-    """Starts conversations, and holds those that run."""
+    """Starts conversations, and keeps track of them."""
 
     def __init__(self, audit: AuditLog) -> None:
         self._audit = audit
@@ -58,13 +58,13 @@ class Conversations:
         self._starting = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self.changed = asyncio.Event()
-        """Set, and replaced by another one, once `document` is a different one."""
+        """Set, and replaced by a new event, when `document` changes."""
         self._is_closed = False
         self.document = self._describe()
-        """All of them as lists show them, replaced as a whole: any thread may read it."""
+        """All conversations as lists show them; replaced as a whole, so any thread may read it."""
 
     def list_all(self) -> tuple[HostedConversation, ...]:
-        """Return the conversations, latest first; those that ended come last."""
+        """Return the conversations, latest first, ended ones last."""
         return tuple(
             sorted(self._hosted.values(), key=lambda each: (not each.is_running, -each.started))
         )
@@ -90,7 +90,7 @@ class Conversations:
     async def start(
         self, options: ConversationOptions, origin: StartedFrom = NOTHING
     ) -> HostedConversation:
-        """Start a conversation; raises an error that says why it cannot be."""
+        """Start a conversation; raises an error if that is impossible."""
         if self._is_closed:
             raise Refused(_CONFLICT, "closing", "The server is shutting down.")
         running = sum(each.is_running for each in self._hosted.values())
@@ -162,12 +162,12 @@ class Conversations:
         self._wake()
 
     async def interrupt(self, hosted: HostedConversation) -> None:
-        """Stop what it is doing; the conversation goes on."""
+        """Interrupt the current turn; the conversation continues."""
         self._write_stop(hosted, "interrupt")
         await hosted.conversation.interrupt()
 
     async def stop_task(self, hosted: HostedConversation, task_id: str) -> None:
-        """Stop a background task; the conversation goes on."""
+        """Stop a background task; the conversation continues."""
         self._write_stop(hosted, "task")
         await hosted.conversation.stop_task(task_id)
 
@@ -185,7 +185,7 @@ class Conversations:
         self._audit.write("stop", conversation=hosted.id, session=session, decision=how)
 
     async def close(self) -> None:
-        """End all of them, at once."""
+        """End all of them, concurrently."""
         self._is_closed = True
         running = [each for each in self._hosted.values() if each.id in self._stacks]
         await asyncio.gather(*(self.end(each, "server ended") for each in running))

@@ -1,8 +1,8 @@
-"""The last turns of a conversation as its pages have them, so that only what is new is rendered.
+"""The last turns of a conversation as rendered for its pages, so that only new steps are rendered.
 
 A turn grows by a step with every record. Each step is rendered once, and again only when it
-changes. A page says which revision it has, and is sent the turns that changed since, each from its
-first step that changed.
+changes. A page sends its revision and receives the turns that have changed since, each from its
+first changed step.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,14 +17,14 @@ from recollect.documents.turn_documents import Step, TurnView
 from recollect.render.html import html_turns
 
 MAX_KEPT: Final = 64
-"""How many turns are kept; pages ask for the last 20."""
+"""Number of turns to keep; pages request the last 20."""
 
 MAX_REVISIONS: Final = 256
-"""How many revisions of a turn are kept; a page with an earlier one is sent the whole turn."""
+"""Number of revisions of a turn to keep; a page with an earlier one receives the whole turn."""
 
 
 class RenderedStep(Struct, frozen=True):
-    """A step as HTML, and what the page and its turn need to know about it."""
+    """A step as HTML, and the facts about it for the page and its turn."""
 
     html: Markup
     elements: int
@@ -32,7 +32,7 @@ class RenderedStep(Struct, frozen=True):
 
 
 class Revision(Struct, frozen=True):
-    """The number of a rendering that changed a turn, and the first step that changed."""
+    """The number of a rendering that changed a turn, and the first changed step."""
 
     number: int
     first: int
@@ -47,7 +47,7 @@ class RenderedTurn(Struct, frozen=True):
 
     @property
     def revision(self) -> int:
-        """The revision in which anything of it last changed."""
+        """The revision in which any part of it last changed."""
         return self.revisions[-1].number
 
     def find_first_change(self, since: int) -> int:
@@ -59,7 +59,7 @@ class RenderedTurn(Struct, frozen=True):
 
 
 class RenderedTurns:
-    """The turns that were rendered last; used by one thread at a time."""
+    """The turns rendered last; used by one thread at a time."""
 
     def __init__(self) -> None:
         self.revision = 0
@@ -70,7 +70,7 @@ class RenderedTurns:
     def render(
         self, views: Sequence[TurnView], frame: html_turns.Frame, since: int | None = None
     ) -> tuple[Markup, ...]:
-        """Render what has changed in turns since a revision; all of them if there is none."""
+        """Render the changes since a revision; all turns without one."""
         if since is None or since > self.revision:
             since = -1
         rendered = self._update(views, frame)
@@ -105,7 +105,7 @@ def _rerender(
 
 def _count_same(before: Sequence[object], after: Sequence[object]) -> int:
     """Return how many items at the beginning are the same objects."""
-    # Without a loop in Python: nearly all steps of a long turn are the same.
+    # Without a Python loop: nearly all steps of a long turn are unchanged.
     same = list(map(is_, before, after))
     return same.index(False) if False in same else len(same)
 

@@ -1,13 +1,13 @@
-"""Who may start and control Claude Code: a page that we rendered for it, in a signed-in browser;
-and a log of what was started, answered and stopped from pages: when, what and where, no content.
+"""Access control for starting and controlling Claude Code: only pages that we rendered, in a
+signed-in browser; and an audit log of starts, answers and stops, without content.
 
-Beside the checks that every request passes (Host, origin, key), a request that runs something must
+In addition to the checks of every request (Host, origin, key), a request that runs something must
 come from a page (`Sec-Fetch-Site: same-origin`, our Origin, the cookie; never the access key) and
-carry the nonce that the page was rendered with. A nonce is valid for one scope, such as one
-conversation, and for one run of the server. It is computed, so nothing has to be stored.
+contain the nonce that the page was rendered with. A nonce is valid for one scope, such as one
+conversation, and for one run of the server. It is signed rather than stored.
 
 The log has one line of JSON per event, in a file that only its owner may read. It is opened for
-every line: a line a minute is many here, and no descriptor has to be closed.
+every line: lines are rare, and no descriptor has to be closed.
 """
 
 import hmac
@@ -46,14 +46,14 @@ class RunAccess:
         self._secret = secrets.token_bytes(32)
 
     def make_nonce(self, scope: str) -> str:
-        """Return a new nonce for a page; empty if nothing may be run at all."""
+        """Return a new nonce for a page; empty without --allow-run."""
         if not self.allow_run:
             return ""
         salt = secrets.token_hex(_BYTES)
         return f"{salt}.{self._sign(scope, salt)}"
 
     def check(self, request: Request, scope: str) -> None:
-        """Raise Refused unless a page that was made for `scope` sends this request."""
+        """Raise Refused unless the request comes from a page rendered for `scope`."""
         if not self.allow_run:
             raise Refused(
                 _FORBIDDEN,
@@ -87,7 +87,7 @@ Action = Literal["start", "answer", "stop", "restore"]
 
 
 class AuditLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Something that a page asked for."""
+    """An action that a page requested."""
 
     time: str
     action: Action
@@ -96,13 +96,13 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     directory: str = ""
     """Where a client was started."""
     tool: str = ""
-    """The tool that a request was about."""
+    """The tool of the answered request."""
     decision: str = ""
-    """What was answered, or how a conversation was stopped."""
+    """The answer, or how a conversation was stopped."""
     file: str = ""
     """The file that was restored."""
     version: int = 0
-    """The version that it has now."""
+    """Its version after the restore."""
 
 
 class AuditLog:

@@ -1,6 +1,6 @@
-"""The prompts that a page sends: text, references and images, and how the client gets them.
+"""Prompts from a page: text, references and images, and how they are sent to the client.
 
-A page gets one back as it was sent, if it is taken back to be edited.
+A prompt that is taken back for editing is returned to the page as it was sent.
 """
 
 import base64
@@ -40,7 +40,7 @@ class PromptBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def write_prompt(directory: str, body: PromptBody) -> str:
-    """Return the text that is sent, with its references; reads files and git."""
+    """Return the text to send, with its references; reads files and git."""
     found = [read_reference(Path(directory), each) for each in body.contexts]
     return attach_contexts(
         body.text, [context for context, _ in found], [content for _, content in found]
@@ -48,7 +48,7 @@ def write_prompt(directory: str, body: PromptBody) -> str:
 
 
 def read_image(image: ImageBody) -> PromptImage:
-    """Return an image; raises BadParameter if it is not what it says."""
+    """Return an image; raises BadParameter if its data is not of its media type."""
     try:
         data = base64.b64decode(image.data, validate=True)
     except (binascii.Error, ValueError) as error:

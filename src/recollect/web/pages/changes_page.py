@@ -1,8 +1,8 @@
-"""`/s/{id}/changes`: the files that a session changed, and each change with its prompt; and
-`/s/{id}/checkpoints`: its files as they were at a prompt, and what changed after it.
+"""`/s/{id}/changes`: the files that a session changed, with the prompt of each change; and
+`/s/{id}/checkpoints`: its files as they were at a prompt, and the changes after it.
 
-For checkpoints the session is read without a mask, because masked edits do not fit the backups;
-what is shown is masked afterwards.
+For checkpoints, the session is read unmasked, because masked edits do not match the backups; the
+result is masked afterwards.
 """
 
 import shlex
@@ -38,28 +38,28 @@ from recollect.web.template_filters import split_name
 from recollect.web.templating import PageContent
 
 MAX_DIFFS: Final = 300
-"""Changes that are shown completely on one page."""
+"""Maximum number of changes with a diff on one page."""
 
 
 class RenderedChange(Struct, frozen=True, kw_only=True):
-    """A change of a file; `body` is None if the page already has enough of them."""
+    """A change of a file; `body` is None beyond the maximum of diffs on a page."""
 
     change: FileChange
     body: Markup | None
     address: str
-    """The call in the session that made it, or that started the subagent which did."""
+    """The address of the call that made it, or that started the subagent that made it."""
     turn: int | None
     """The number of that turn."""
 
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
-    """A file and its changes, in the order of time."""
+    """A file and its changes, oldest first."""
 
     number: int
     link: str
-    """Its page; empty if its name holds a secret."""
+    """Its page; empty if its name contains a secret."""
     folder: str
-    """Relative to the directory of the session, if it is in there."""
+    """Relative to the directory of the session, if inside."""
     name: str
     changes: tuple[RenderedChange, ...]
     lines_added: int
@@ -78,14 +78,14 @@ class ChangesPage(Struct, frozen=True, kw_only=True):
 
 
 class _Origin(Struct, frozen=True):
-    """Where in a session a call belongs."""
+    """The turn and the anchor of a call."""
 
     uuid: str | None
     turn: int | None
 
 
 def render_changes_page(services: Services, wanted: SessionParameters) -> PageContent:
-    """Render what a session and its subagents changed, by file."""
+    """Render the changes of a session and its subagents, by file."""
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
         changes = list_changes([session], with_diff=True)
@@ -112,7 +112,7 @@ def render_changes_page(services: Services, wanted: SessionParameters) -> PageCo
 
 
 def _iter_origins(session: Session) -> Iterator[tuple[str, _Origin]]:
-    """Yield the place of each call, also of those that subagents made, by the id of the call."""
+    """Yield the id and the origin of each call, including calls by subagents."""
     turns = {
         uuid: turn.number
         for turn in session.turns
@@ -157,13 +157,13 @@ class CheckpointFileRow(Struct, frozen=True, kw_only=True):
     """A file at the checkpoint."""
 
     link: str
-    """Its page; empty if its name holds a secret."""
+    """Its page; empty if its name contains a secret."""
     name: str
-    """Relative to the directory of the session, if it is there."""
+    """Relative to the directory of the session, if inside."""
     known: str | None
     exists: bool
     body: Markup | None
-    """What changed until the next checkpoint."""
+    """The changes until the next checkpoint."""
 
 
 class CheckpointPage(Struct, frozen=True, kw_only=True):
@@ -235,7 +235,7 @@ def _is_unchanged(chosen: Checkpoint | None, following: Checkpoint | None) -> bo
 
 
 def _compare(before: FileState, after: FileState) -> Markup | None:
-    """Return what changed between two states, if that is known and anything did."""
+    """Return the diff between two states, if both are known and differ."""
     old, new = _read(before), _read(after)
     if old is None or new is None or old == new:
         return None

@@ -1,8 +1,8 @@
-"""`/c/{id}` and below: a conversation that runs, its turns, its tool calls and what it asks;
-`/running` and `/new`: what runs on this machine, and the form that starts a conversation.
+"""`/c/{id}` and below: a running conversation, its turns, tool calls and requests; `/running` and
+`/new`: everything that runs on this machine, and the form that starts a conversation.
 
-The turns come from the session in memory and are drawn like those of any session. The page is given
-the number of the last event that it contains; its script goes on from there.
+The turns come from the session in memory and are rendered like those of any session. The page has
+the number of the last event that it includes, and its script continues from there.
 """
 
 import shlex
@@ -54,7 +54,7 @@ class ConversationTurnsParameters(Struct, frozen=True, kw_only=True, forbid_unkn
     start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
     count: Annotated[int, Meta(ge=1, le=MAX_TURNS)] = FIRST_TURNS
     since: Annotated[int, Meta(ge=0)] | None = None
-    """The revision that the page has: only what has changed since is sent."""
+    """The page's revision: only changes since then are sent."""
 
 
 class ConversationCallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,7 +74,7 @@ class ConversationRequestParameters(Struct, frozen=True, kw_only=True, forbid_un
 
 
 class ConversationPage(Struct, frozen=True, kw_only=True):
-    """A conversation with its last turns, and all that is needed to go on."""
+    """A conversation with its last turns, and the data to continue it."""
 
     conversation: ConversationRow
     address: str
@@ -98,7 +98,7 @@ class RequestFragment(Struct, frozen=True, kw_only=True):
     """The card of a request."""
 
     card: answers.RequestCard | None
-    """None if the request is settled by now."""
+    """None if the request is already settled."""
 
 
 class CallBody(Struct, frozen=True, kw_only=True):
@@ -112,13 +112,13 @@ class FileRow(Struct, frozen=True, kw_only=True):
 
     path: str
     name: str
-    """Relative to the directory of the conversation, if it is in there."""
+    """Relative to the directory of the conversation, if inside."""
     lines_added: int
     lines_removed: int
 
 
 class DetailsFragment(Struct, frozen=True, kw_only=True):
-    """The todo list as it is now, and the files that were changed, the latest first."""
+    """The current todo list, and the changed files, latest first."""
 
     todos: tuple[Todo, ...]
     files: tuple[FileRow, ...]
@@ -134,7 +134,7 @@ def render_conversation_page(
 ) -> templating.PageContent:
     """Render a conversation."""
     hosted = services.conversations.find(wanted.id)
-    # Read first: what comes in between is then sent again, instead of lost.
+    # Read first, so that an event in between is sent twice rather than lost.
     last_event = hosted.resume_after
     known = services.conversations.document
     with hosted.view.use_turns() as growing:
@@ -252,7 +252,7 @@ def _make_card(
 
 
 def render_details(services: Services, wanted: ConversationParameters) -> templating.PageContent:
-    """Render what is beside a conversation: its todo list, and the files that it changed."""
+    """Render the side panel of a conversation: its todo list, and the files that it changed."""
     hosted = services.conversations.find(wanted.id)
     with hosted.view.use() as session:
         todos, changes = _list_todos(session), list_changes([session], with_diff=False)
@@ -274,7 +274,7 @@ def _sum_files(changes: Iterable[FileChange], directory: str) -> Iterator[FileRo
 
 
 def _list_todos(session: Session) -> tuple[Todo, ...]:
-    """Return the entries of the latest list, by whichever tool it is kept."""
+    """Return the entries of the latest todo or task list."""
     tasks = session.tasks[-1].tasks if session.tasks else ()
     if tasks:
         return tuple(Todo(content=each.subject or "", status=each.status) for each in tasks)
@@ -297,13 +297,13 @@ def _make_frame(
 
 
 MODELS: Final = ("opus", "sonnet", "haiku")
-"""Aliases that every client knows; its own list is on the page of a conversation."""
+"""Aliases that every client supports; a conversation's page has the client's own list."""
 
 MAX_PROJECTS: Final = 200
 
 
 class NewParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where to start, if that is known already."""
+    """The directory or session to start with, if any."""
 
     directory: Annotated[str, Meta(max_length=page_messages.MAX_PATH)] = ""
 
@@ -322,12 +322,12 @@ class NewPage(Struct, frozen=True, kw_only=True):
 
 
 class RunningPage(Struct, frozen=True, kw_only=True):
-    """What runs: conversations of this server, and clients that were started elsewhere."""
+    """Running conversations of this server, and clients that were started elsewhere."""
 
     allow_run: bool
     conversations: tuple[ConversationRow, ...]
     nonces: dict[str, str]
-    """By conversation: each may be stopped from here."""
+    """By conversation, because each can be stopped from here."""
     max_running: int
     elsewhere: tuple[SessionListing, ...]
 
@@ -352,7 +352,7 @@ def render_new_page(services: Services, wanted: NewParameters) -> templating.Pag
 def render_running_page(
     services: Services, _: session_endpoints.NoParameters
 ) -> templating.PageContent:
-    """Render what runs."""
+    """Render the page of everything that is running."""
     known = services.conversations.document
     own = {each.session_id for each in known.conversations if each.status != "ended"}
     live = services.workspace.sessions(SessionQuery(is_live=True), page_size=100).sessions

@@ -1,5 +1,5 @@
-"""`/usage/explain`: a figure broken down into lines, each with its record; and `/usage/causes`: why
-tokens were spent, and the messages of each cause.
+"""`/usage/explain`: a figure broken down into lines, each with its record; and `/usage/causes`: the
+causes of token usage, and the messages of each.
 
 All lines of a session are shown, a page at a time. The uuids of their records are read from the
 files, because the ledger identifies lines only by position.
@@ -55,15 +55,15 @@ NOTES: Final = (
     "usage of",
     "repeats",
 )
-"""How remarks about a line start; one that starts like another comes first."""
+"""The prefixes of remarks; a prefix of another one comes after it."""
 
 
 class ExplainPageParameters(ExplainParameters, frozen=True, kw_only=True):
-    """What to explain, and which page of it."""
+    """The figure to explain, and the number of the page."""
 
     page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
     narrowed: bool = False
-    """Whether the figure that led here was filtered."""
+    """Whether the linked figure was filtered."""
 
 
 class LineRow(Struct, frozen=True, kw_only=True):
@@ -149,7 +149,7 @@ def find_uuids(lines: Iterable[ExplainLine]) -> dict[LineLocation, str]:
 
 
 def split_note(note: str) -> list[tuple[str, str]]:
-    """Split a note into remarks: how each starts, and the rest."""
+    """Split a note into remarks: a prefix and the rest of each."""
     remarks = []
     for remark in filter(None, note.split("; ")):
         beginning = next((each for each in NOTES if remark.startswith(each)), "")
@@ -158,7 +158,7 @@ def split_note(note: str) -> list[tuple[str, str]]:
 
 
 class _LineMaker:
-    """Makes rows from lines, in one language and one time zone."""
+    """Turns lines into rows, in one language and one time zone."""
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ def _is_session(known: Snapshot, explanation: ExplainDocument) -> bool:
 
 
 def _find_title(known: Snapshot, explanation: ExplainDocument) -> str:
-    """Return the title of what is explained, as in a list."""
+    """Return the title of the explained session or day, as in a list."""
     if explanation.kind == "session":
         for each in known.find_listings(explanation.name):
             return each.title or each.first_prompt or explanation.name

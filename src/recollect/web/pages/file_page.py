@@ -1,8 +1,8 @@
-"""`/files` and `/file`: which files sessions changed, the versions of one, and what two differ in.
+"""`/files` and `/file`: the files that sessions changed, the versions of one, and the diff of two.
 
-Shows only what sessions recorded: git is not asked, and of the file on disk the page says which
-version it equals, if it is one that a page may restore: a path from a transcript opens no other. A
-version is compared with the one before it unless others are named.
+Shows only what sessions recorded, without git. A file on disk is compared with its versions only if
+pages may restore it: a path from a transcript must not open any other file. By default, a version
+is compared with the one before it.
 """
 
 import shlex
@@ -48,7 +48,7 @@ class FilesParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class FileParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which file, and which two of its versions are compared."""
+    """The file, and the two versions to compare."""
 
     path: FilePath
     a: int | None = None
@@ -62,16 +62,16 @@ class FileRow(Struct, frozen=True):
 
     path: str
     link: str
-    """Its page; empty if its name holds a secret."""
+    """Its page; empty if its name contains a secret."""
     known: KnownFile
 
 
 class FilesPage(Struct, frozen=True, kw_only=True):
-    """The files of a project that were changed last."""
+    """The recently changed files of a project."""
 
     project: str
     directory: str | None
-    """Where its sessions worked."""
+    """The work directory of its sessions."""
     projects: tuple[ProjectRow, ...]
     text: str
     files: tuple[FileRow, ...]
@@ -111,9 +111,9 @@ class VersionRow(Struct, frozen=True, kw_only=True):
 
     entry: VersionEntry
     mark: str
-    """How well it is known, or `outside`."""
+    """How certain its content is, or `outside`."""
     place: str
-    """The page of the session, at the change."""
+    """The link to the change in its session."""
     choose_a: str
     choose_b: str
     is_a: bool
@@ -121,7 +121,7 @@ class VersionRow(Struct, frozen=True, kw_only=True):
 
 
 class DiffRow(Struct, frozen=True, kw_only=True):
-    """A line of both sides; a side without a number has no line there."""
+    """A row with a line on each side; a side without a number is empty."""
 
     kind: str
     """`same`, `changed` or `skipped`."""
@@ -131,19 +131,19 @@ class DiffRow(Struct, frozen=True, kw_only=True):
     new: Markup = Markup()
     skipped: int = 0
     author: str = ""
-    """Who wrote the line on the right, where that changes from the line above."""
+    """Who wrote the line on the right, if different from the line above."""
     author_kind: str = ""
     author_title: str = ""
     author_place: str = ""
 
 
 class OnDisk(Struct, frozen=True):
-    """What there is of a file today."""
+    """The current file on disk."""
 
     state: str
-    """`equal` to the newest version, `earlier` if it equals another, `other` or `missing`."""
+    """`equal` to the newest version, `earlier` if equal to another, `other` or `missing`."""
     number: int
-    """The version that it equals, or else the newest."""
+    """The version that it is equal to, or else the newest."""
 
 
 class FilePage(Struct, frozen=True, kw_only=True):
@@ -158,24 +158,24 @@ class FilePage(Struct, frozen=True, kw_only=True):
     a: int | None
     b: int
     unknown: int | None
-    """A chosen version whose content is not known."""
+    """A chosen version with unknown content."""
     rows: tuple[DiffRow, ...]
     is_whole: bool
     toggle: str
-    """The page with all lines, or with changed ones only."""
+    """The link to the page with all lines, or with only the changed ones."""
     restore: str
-    """Empty as long as numbers of versions may still change."""
+    """Empty while the numbers of versions can still change."""
     unread: int
     """Sessions that are still being read."""
     reload: str
     on_disk: OnDisk | None
-    """None if the page does not look at the file."""
+    """None if the page must not open the file."""
     nonce: str
-    """For the Restore button; empty if pages may not restore this version."""
+    """For the Restore button; empty if pages cannot restore this version."""
 
 
 class UnreadFilePage(Struct, frozen=True, kw_only=True):
-    """A file that no session names so far, while others are still being read."""
+    """A file without versions so far, while some sessions are still being read."""
 
     path: str
     unread: int
@@ -183,7 +183,7 @@ class UnreadFilePage(Struct, frozen=True, kw_only=True):
 
 
 def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
-    """Render the history of a file, as far as its sessions are read."""
+    """Render the history of a file, as far as its sessions have been read."""
     if mask_path(wanted.path) != wanted.path:
         raise NothingFound(
             "The name of this file contains a secret, so it has no page. Use `recollect file`."
@@ -222,7 +222,7 @@ def _look_at_disk(services: Services, history: FileHistory) -> OnDisk | None:
 
 
 class _Frame(NamedTuple):
-    """What the page says beside the history."""
+    """The parts of the page around the history."""
 
     unread: int
     reload: str
@@ -285,12 +285,12 @@ def _choose(versions: Sequence[Version], wanted: FileParameters) -> _Chosen:
 def _read(version: Version) -> str | None:
     if not version.exists:
         return ""
-    # Lines are compared and have authors, so their number has to stay.
+    # Lines are compared and have authors, so there must be exactly as many as before.
     return None if version.text is None else mask_in_lines(version.text)
 
 
 def _make_link(wanted: FileParameters) -> str:
-    """Return the address of a page that shows the file in another way."""
+    """Return the address of another view of the file."""
     chosen = {"a": wanted.a, "b": wanted.b, "whole": "true" if wanted.whole else None}
     given = {name: value for name, value in chosen.items() if value}
     return "/file?" + urlencode({"path": wanted.path, **given})
@@ -340,7 +340,7 @@ class _Pair(NamedTuple):
 
 
 def _pair(old: list[str], new: list[str]) -> Iterator[_Pair]:
-    """Put the lines of two texts beside each other."""
+    """Pair the lines of two texts."""
     matches = [(each.old, each.new, each.length) for each in match_lines(old, new)]
     for (old_at, new_at, length), (old_next, new_next, _) in pairwise(
         [(0, 0, 0), *matches, (len(old), len(new), 0)]
@@ -357,7 +357,7 @@ def _pair(old: list[str], new: list[str]) -> Iterator[_Pair]:
 
 
 def _find_shown(kinds: Sequence[str]) -> set[int]:
-    """Return the rows that changed, and a few around them."""
+    """Return the changed rows with some context."""
     return {
         near
         for at, kind in enumerate(kinds)
@@ -367,7 +367,7 @@ def _find_shown(kinds: Sequence[str]) -> set[int]:
 
 
 class _Sides:
-    """Both texts in colour, and who wrote the lines on the right."""
+    """Both texts, highlighted, and the authors of the lines on the right."""
 
     def __init__(self, path: str, old: str, new: str, authors: Sequence[Author]) -> None:
         # Each line is escaped already.
@@ -377,7 +377,7 @@ class _Sides:
         self._last: Author | None = None
 
     def reset(self) -> None:
-        """Name the next author even if it is the same."""
+        """Show the next author even if it is the same as the last."""
         self._last = None
 
     def make_row(self, pair: _Pair) -> DiffRow:

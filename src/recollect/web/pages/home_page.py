@@ -1,5 +1,5 @@
-"""`/`: what runs, activity, this week, what expires, recent sessions and projects; and `/sessions`:
-all sessions, or what to do if there are none.
+"""`/`: running sessions, activity, this week, expiring and recent sessions, and projects; and
+`/sessions`: all sessions, or how to get started without any.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,27 +31,27 @@ MEASURES: tuple[Measure, ...] = ("cost", "tokens", "sessions")
 
 
 class HomeParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the heat map shows."""
+    """The figure in the heat map."""
 
     measure: Measure = "cost"
 
 
 class EmptyPage(Struct, frozen=True, kw_only=True):
-    """There are no sessions: which directories were searched, and how to see the demo."""
+    """The page without sessions: the searched directories, and how to start the demo."""
 
     roots: tuple[str, ...]
     is_listed: bool
 
 
 class WeekFigure(Struct, frozen=True, kw_only=True):
-    """A figure of this week against the same days of the last."""
+    """A figure of this week, compared with the same days of last week."""
 
     measure: Measure | Literal["failures"]
     value: str
     address: str
-    """The page that says what it consists of."""
+    """The page that breaks it down."""
     change: str
-    """Empty if there is nothing to compare it with."""
+    """Empty without a figure for last week."""
     before: str
     bars: Markup
     basis: str = ""
@@ -59,7 +59,7 @@ class WeekFigure(Struct, frozen=True, kw_only=True):
 
 
 class HomePage(Struct, frozen=True, kw_only=True):
-    """The overview with its drawings."""
+    """The overview with its charts."""
 
     overview: Overview
     measure: Measure
@@ -73,11 +73,11 @@ class HomePage(Struct, frozen=True, kw_only=True):
     shares: tuple[Markup, ...]
     """A bar for each project."""
     project_names: dict[str, str]
-    """By their folder."""
+    """Display names by project directory."""
     waiting: int
     now: float
     last_event: str
-    """The event id to resume after: later changes are not on this page."""
+    """The event id to resume after; later changes are not on this page."""
 
 
 def render_home_page(
@@ -85,7 +85,7 @@ def render_home_page(
 ) -> PageContent:
     """Render the overview, or the page for users without sessions."""
     workspace = services.workspace
-    # Read first: a change in between is then reported twice, instead of lost.
+    # Read first, so that a change in between is reported twice rather than lost.
     last_event = workspace.changes.last_id
     known = workspace.snapshot
     if not known.sessions:
@@ -206,7 +206,7 @@ def _describe_week(
 def _describe_failures(
     overview: Overview, counts: Sequence[CallCounts], translator: Translator
 ) -> Iterator[WeekFigure]:
-    """Yield the share of this week's calls that failed, unless none did in either week."""
+    """Yield the share of this week's calls that failed, unless no call of either week failed."""
     since, until = overview.this_week.since, overview.this_week.until
     days = (date.fromisoformat(until) - date.fromisoformat(since)).days + 1
     this, last = _add_up(counts[7 : 7 + days]), _add_up(counts[:days])
@@ -284,13 +284,13 @@ class SessionsPage(Struct, frozen=True, kw_only=True):
     now: float
     """Unix timestamp, for sessions that expire soon."""
     last_event: str
-    """The event id to resume after: later changes are not on this page."""
+    """The event id to resume after; later changes are not on this page."""
 
 
 def render_sessions_page(services: Services, wanted: SessionsParameters) -> PageContent:
     """Render the list, or the page for users without sessions."""
     workspace = services.workspace
-    # Read first: a change in between is then reported twice, instead of lost.
+    # Read first, so that a change in between is reported twice rather than lost.
     last_event = workspace.changes.last_id
     known = workspace.snapshot
     if not known.sessions:

@@ -174,7 +174,7 @@ def _make_handler(
 
 
 def _complete_address(services: Services, request: Request) -> str:
-    """Return the address with the whole id of a session, if it has only the beginning of one."""
+    """Return the address with the full id of a session, if it has a shortened one."""
     match request.url.path.split("/"):
         case "", "s", short_id, *below:
             whole_id = services.workspace.complete_id(short_id)

@@ -1,4 +1,4 @@
-"""`/search`: results by session, or what is wrong with the query."""
+"""`/search`: results by session, or the error in the query."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final
@@ -27,9 +27,9 @@ class SearchPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fie
     session: Id | None = None
     page: Annotated[int, Meta(ge=1, le=10_000)] = 1
     part: bool = False
-    """Only the results, for a page that is already open."""
+    """Only render the results, for an open page."""
     quick: bool = False
-    """Only what is found at once, for a page that asks for the rest after a pause."""
+    """Only run the quick search, for a page that requests the full one after a pause."""
 
 
 class HitGroup(Struct, frozen=True, kw_only=True):
@@ -41,11 +41,11 @@ class HitGroup(Struct, frozen=True, kw_only=True):
     hits: tuple[Hit, ...]
     more: int
     missing: tuple[str, ...]
-    """Words of the query that the session does not have."""
+    """Words of the query that the session does not contain."""
 
     @property
     def places(self) -> list[float]:
-        """How far down in the transcript of the session its hits are, from 0 to 1."""
+        """Positions of its hits in the transcript, from 0 to 1."""
         session = self.session
         offsets = [hit.offset or 0 for hit in self.hits if session and hit.path == session.path]
         return [min(offset / max(session.size, 1), 1) for offset in offsets] if session else []
@@ -62,7 +62,7 @@ class SearchPage(Struct, frozen=True, kw_only=True):
     is_total_exact: bool
     index_complete: bool
     error: ErrorDetail | None
-    """What is wrong with the query, and where."""
+    """The error in the query, and its position."""
     pointer: str
     """The query, with a caret below that position."""
     total_sessions: int = 0
@@ -82,7 +82,7 @@ class SearchPage(Struct, frozen=True, kw_only=True):
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether a search that is not quick may find more."""
+        """Whether the full search may find more."""
         return self.quick and bool(self.capped or not self.is_total_exact)
 
     @property

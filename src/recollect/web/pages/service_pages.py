@@ -1,7 +1,7 @@
-"""Pages about Recollect itself: `/health`, the findings of `recollect doctor`, and `/api`, from the
-table that its routes are made of.
+"""Pages about Recollect itself: `/health`, the findings of `recollect doctor`, and `/api`, the
+documentation generated from the table of routes.
 
-A survey reads every file. The health page shows the last one if it is still valid; otherwise its
+A health check reads every file. The page shows the last report if it is still valid; otherwise its
 script requests a new one.
 """
 
@@ -20,9 +20,9 @@ from recollect.workspace.secret_masks import summarize_secrets
 from recollect.workspace.session_catalog import Snapshot
 
 QUICK_BYTES: Final = 30_000_000
-"""Surveyed immediately, in about a second."""
+"""Maximum size to check immediately, which takes about a second."""
 MAX_PLACES: Final = 100
-"""Places that are listed; `recollect doctor --json` has all of them."""
+"""Maximum number of locations; `recollect doctor --json` lists all of them."""
 
 Verdict = Literal["well", "news", "trouble"]
 HealthFinding = tuple[str, str, int]
@@ -40,10 +40,10 @@ class ExpiringSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HealthPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The last survey, and the state of our index."""
+    """The last health report, and the state of the index."""
 
     report: HealthReport | None
-    """None if there is none yet; `/api/health` makes it."""
+    """None if there is none yet; `/api/health` creates it."""
     verdict: Verdict
     unknown_fields: tuple[HealthFinding, ...]
     misfits: tuple[HealthFinding, ...]
@@ -62,7 +62,7 @@ class HealthPage(msgspec.Struct, frozen=True, kw_only=True):
 def render_health_page(
     services: Services, _: session_endpoints.NoParameters
 ) -> templating.PageContent:
-    """Render the state of the files."""
+    """Render the health page."""
     workspace = services.workspace
     known = workspace.snapshot
     size = sum(each.size for each in known.transcripts.values())
@@ -87,7 +87,7 @@ def render_health_page(
 
 
 def rate_health(report: HealthReport) -> Verdict:
-    """Return whether everything could be read, and whether all of it is known."""
+    """Rate a report by damage first, then by unknown data."""
     if not report.is_complete:
         return "trouble"
     return "news" if report.has_drift else "well"
@@ -143,7 +143,7 @@ class ApiOperation(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     description: str
     body: str
-    """The shape of what is sent; empty for a GET."""
+    """The schema of the request body; empty for a GET."""
     returns: str
     statuses: tuple[str, ...]
     parameters: tuple[ApiParameter, ...]
@@ -159,7 +159,7 @@ class ApiField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ApiSchema(msgspec.Struct, frozen=True, kw_only=True):
-    """The shape of a document."""
+    """The schema of a document."""
 
     name: str
     description: str
@@ -230,7 +230,7 @@ def _describe_parameter(parameter: dict[str, Any]) -> ApiParameter:
 
 
 def _show_default(value: Any) -> str:
-    """Return a value as in a query: false, not False."""
+    """Format a value as in a query: false, not False."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 

@@ -40,7 +40,7 @@ from recollect.workspace.turn_selection import TurnRange
 
 FIRST_TURNS = 20
 FIRST_STEPS = 80
-"""Steps that fill a few screens; the rest is loaded on scrolling."""
+"""Number of steps in the page, enough for a few screens; the rest is loaded on scrolling."""
 
 SectionName = Annotated[str, Meta(min_length=1, max_length=MAX_ID)]
 
@@ -62,15 +62,14 @@ class SessionPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class SessionPageContent(Struct, frozen=True, kw_only=True):
-    """A session with its first turns, or those around the requested record."""
+    """A session with its first turns, or with those around the requested record."""
 
     session: SessionListing
     relatives: Relatives
-    """The sessions that it continues or was forked from, and those that follow it."""
+    """The sessions that it continues or was forked from, and those that continue it."""
     address: str
     query: str
-    """Query string that distinguishes this session from others with the same id, for all URLs
-    below.
+    """Query string for all URLs below, which distinguishes sessions with the same id.
     """
     turns: tuple[Markup, ...]
     """One `article.turn` each."""
@@ -90,10 +89,10 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     nonce: str
     """For starting conversations; empty if this server may not run anything."""
     way: str
-    """How to get from there to a record of a subagent."""
+    """The subagents to open to reach a record of one."""
     mark: str
     resume_command: str
-    """Shell command that resumes the session; empty if there is none. Nothing is run from here."""
+    """Shell command that resumes the session, to copy; empty if it cannot be resumed."""
 
 
 class TurnsPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -122,13 +121,13 @@ class TurnsFragment(Struct, frozen=True, kw_only=True):
     at: str
     """The anchor of the requested record."""
     way: str = "[]"
-    """How to get from there to a record of a subagent, as JSON."""
+    """The subagents to open to reach a record of one, as JSON."""
     revision: int | None = None
-    """Of a conversation that runs: the page may ask for what changes after this."""
+    """For a running conversation: the page can request the changes after this revision."""
     details_revision: int | None = None
-    """Of a conversation that runs: how often its todo list or its files have changed."""
+    """For a running conversation: counts the changes of its todo list and files."""
     messages: int | None = None
-    """Prompts and replies of a session that has been read completely."""
+    """Number of prompts and replies; None until the session has been read completely."""
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -169,7 +168,7 @@ class RawParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class RawPage(Struct, frozen=True, kw_only=True):
-    """A record as in its file, indented."""
+    """A raw record, indented."""
 
     session: SessionListing
     address: str
@@ -201,7 +200,7 @@ def render_session_page(
         ),
     )
     row = services.workspace.complete(found.listing)
-    # With the same options as the page's script: turns that are loaded again have to be equal.
+    # With the same options as the page's script, because turns that are loaded again must be equal.
     frame = replace(
         _make_frame(services, found, row.project, translator), has_details=wanted.details
     )
@@ -269,7 +268,7 @@ def render_call_fragment(
 
 
 def render_raw_page(services: Services, wanted: RawParameters) -> PageContent:
-    """Render a record as in its file."""
+    """Render a record with the original field names and order."""
     found = services.workspace.locate(wanted.id, wanted.project)
     if wanted.line:
         span, uuid = find_line(found, wanted.line)
@@ -314,14 +313,14 @@ def _render_fragment(
 def render_nested_turns(
     services: Services, wanted: TurnsParameters, translator: Translator
 ) -> tuple[Markup, ...]:
-    """Render turns of a session inside another page, where their numbers are not unique."""
+    """Render turns inside another page, where their numbers are not unique."""
     found = services.workspace.locate(wanted.id, wanted.project)
     frame = _make_frame(services, found, wanted.project, translator)
     return _render(load_turns(services, wanted), replace(frame, can_fork=False, is_nested=True))
 
 
 def _describe_way(location: RecordLocation | None) -> str:
-    """Return which subagents to open, at which turn and which anchor in it, as JSON."""
+    """Return the subagents to open, with a turn and an anchor for each, as JSON."""
     steps: list[tuple[str, int, str]] = []
     while location is not None and location.inside is not None:
         inside = location.inside
@@ -375,7 +374,7 @@ def _find_resume_command(found: FoundSession) -> str:
 
 
 def make_file_address(path: str) -> str:
-    """Return the path of the page with the history of a file; empty if it holds a secret."""
+    """Return the path of the page with the history of a file; empty if it contains a secret."""
     if mask_path(path) != path:
         return ""
     return f"/file?{urlencode({'path': path})}"

@@ -1,7 +1,7 @@
 """`/s/{id}/thread`: the sessions that continue each other, read as one conversation.
 
-Turns are counted through the whole thread. A page has some of them; without scripts, links lead to
-the others.
+Turns are numbered through the whole thread. A page shows some of them; without scripts, it has
+links to the others.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from recollect.web.services import Services
 from recollect.workspace.thread_parts import ServedPart, list_parts
 
 COUNT = 30
-"""Turns on a page."""
+"""Number of turns on a page."""
 
 
 class ThreadParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which session, and where in its thread."""
+    """The session, and the position in its thread."""
 
     id: http_messages.Id
     project: session_endpoints.Project | None = None
@@ -47,7 +47,7 @@ class TurnsOfEntry(Struct, frozen=True, kw_only=True):
 
     entry: ThreadEntry
     is_begun: bool
-    """Whether they are the first of it."""
+    """Whether they include its first turn."""
     turns: tuple[Markup, ...]
 
 
@@ -66,7 +66,7 @@ class ThreadPage(Struct, frozen=True, kw_only=True):
 def render_thread_page(
     services: Services, wanted: ThreadParameters, translator: templating.Translator
 ) -> templating.PageContent:
-    """Render turns of the thread that a session belongs to."""
+    """Render turns of the thread of a session."""
     found = services.workspace.locate(wanted.id, wanted.project)
     parts = list_parts(services.workspace, found.listing)
     starts = list(accumulate((len(part.turns) for part in parts), initial=0))
@@ -100,7 +100,7 @@ def _render_parts(
     wanted: ThreadParameters,
     translator: templating.Translator,
 ) -> Iterator[TurnsOfEntry]:
-    """Yield the wanted turns, session by session, as many as fit on a page."""
+    """Yield the requested turns, session by session, as many as fit on a page."""
     position, room = wanted.start, COUNT
     for entry, part in parts:
         skipped = position - entry.start
@@ -116,6 +116,6 @@ def _render_parts(
         turns = render_nested_turns(services, window, translator)
         yield TurnsOfEntry(entry=entry, is_begun=skipped == 0, turns=turns)
         if len(turns) < asked:
-            # Long turns fill a page before it has its number.
+            # A page with long turns has fewer of them.
             return
         position, room = position + len(turns), room - len(turns)

@@ -1,12 +1,12 @@
-"""`/s/{id}/timeline`: a session over time, as a drawing and as a table: prompts, calls, a lane for
-each subagent, and what it cost per minute.
+"""`/s/{id}/timeline`: a session over time, as a chart and a table: prompts, calls, a lane for each
+subagent, and the cost per minute.
 
-Time is to scale while something happens. Longer pauses take the same room each, with their length
-written in them: a night between two prompts would leave nothing to see otherwise.
+Active time is drawn to scale. All longer pauses have the same width, labelled with their length:
+otherwise a night between two prompts would squeeze everything else.
 
-Zooming needs no script: the number of a turn leads to a drawing of that turn alone. Transcripts do
-not say when a permission was given, but newer ones say who gave it: a call that a person was asked
-about waited for them, at most as long as it took.
+Zooming needs no script: the number of a turn links to the chart of that turn alone. Transcripts do
+not record when a permission was given, but newer ones record who gave it: a call that the user
+approved waited at most as long as it took.
 """
 
 from bisect import bisect_left, bisect_right
@@ -36,10 +36,10 @@ from recollect.web.services import Services
 from recollect.web.templating import PageContent, Translator
 
 PAUSE_SECONDS: Final = 120.0
-"""A longer time without anything is drawn as a pause."""
+"""A longer time without activity is drawn as a pause."""
 MAX_LANES: Final = 12
 _WIDTH: Final = 1200
-"""Pixels for the time in which something happened; pauses come on top."""
+"""Width in pixels of the active time; pauses are added."""
 _LEFT: Final = 12
 _PAUSE_ROOM: Final = 46
 _LANE: Final = 20
@@ -47,14 +47,14 @@ _TOP: Final = 22
 _COST_HEIGHT: Final = 40
 _TIME_HEIGHT: Final = 22
 _CHARACTER: Final = 7
-"""Pixels for a character of a time."""
+"""Width in pixels of a character in a label."""
 _LINK: Final = Markup('<a href="{href}"><title>{title}</title>{shape}</a>')
 _RECT: Final = Markup('<rect class="{name}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{h}"/>')
 _TEXT: Final = Markup('<text class="{name}" x="{x:.1f}" y="{y}">{words}</text>')
 
 
 class TimelineBar(Struct, frozen=True, kw_only=True):
-    """Something that took time, in seconds since 1970, and the page that shows it."""
+    """An interval, in seconds since 1970, and the page that shows it."""
 
     kind: str
     """`turn`, `call`, `change`, `failed`, `waiting`, `agent` or `compaction`."""
@@ -68,7 +68,7 @@ class TimelineBar(Struct, frozen=True, kw_only=True):
 
 
 def draw_timeline(bars: Sequence[TimelineBar], format_pause: Callable[[float], str]) -> Markup:
-    """Return the drawing of all bars; each is a link to its place."""
+    """Draw all bars; each is a link."""
     scale = _Scale(bars)
     lanes = 1 + max((bar.lane for bar in bars), default=0)
     bottom = _TOP + lanes * _LANE
@@ -114,7 +114,7 @@ def _draw_rates(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list
 
 
 def _draw_times(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
-    """Write when turns began, where there is room: the day too if it is another one."""
+    """Draw the start times of turns where there is room, with the day if it is a new one."""
     drawn: list[Markup] = []
     free, day = 0.0, ""
     for start in sorted(bar.start for bar in bars if bar.kind == "turn"):
@@ -129,7 +129,7 @@ def _draw_times(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list
 
 
 class _Scale:
-    """Where a moment is drawn."""
+    """Maps times to horizontal positions."""
 
     def __init__(self, bars: Sequence[TimelineBar]) -> None:
         spans = _unite([(bar.start, bar.end) for bar in bars])
@@ -138,7 +138,7 @@ class _Scale:
         self._pixels = _WIDTH / busy
         self._spans: list[tuple[float, float, float]] = []
         self.pauses: list[tuple[float, float]] = []
-        """Where each pause begins, and how long it is."""
+        """The start and the length of each pause."""
         across = float(_LEFT)
         for number, (start, end) in enumerate(spans):
             self._spans.append((start, end, across))
@@ -149,7 +149,7 @@ class _Scale:
         self.width = round(across) + _LEFT
 
     def place(self, moment: float) -> float:
-        """Return how far to the right a moment is."""
+        """Return the horizontal position of a time."""
         for start, end, across in self._spans:
             if moment <= end:
                 return across + max(moment - start, 0) * self._pixels
@@ -157,7 +157,7 @@ class _Scale:
 
 
 def _unite(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the times in which something happened, without those of pauses."""
+    """Return the active intervals, without pauses."""
     united: list[tuple[float, float]] = []
     for start, end in sorted(spans):
         if united and start - united[-1][1] <= PAUSE_SECONDS:
@@ -170,12 +170,12 @@ def _unite(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 _MICRO = 1_000_000
 _MINUTE = 60.0
 _QUESTIONS = frozenset({"AskUserQuestion", "ExitPlanMode"})
-"""Tools that do nothing but wait for a person."""
+"""Tools that only wait for the user."""
 _FAILED = frozenset({ToolStatus.FAILED, ToolStatus.REJECTED, ToolStatus.INTERRUPTED})
 
 
 class TimelineParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which session, and which turn alone."""
+    """The session, and the only turn to show."""
 
     id: Id
     project: str | None = None
@@ -189,10 +189,10 @@ class TimelineRow(Struct, frozen=True, kw_only=True):
     prompt: str
     start: str | None
     pause_ms: float | None
-    """How long nothing happened before it."""
+    """The length of the pause before it."""
     duration_ms: float
     waited_ms: float
-    """How long its calls waited for a person, at most."""
+    """The maximum time that its calls waited for the user."""
     calls: int
     failed: int
     subagents: int
@@ -202,7 +202,7 @@ class TimelineRow(Struct, frozen=True, kw_only=True):
 
 
 class TimelinePage(Struct, frozen=True, kw_only=True):
-    """The drawing and the table."""
+    """The chart and the table."""
 
     session: SessionListing
     address: str
@@ -367,7 +367,7 @@ def _find_span(agent: Subagent) -> tuple[float, float] | None:
 
 
 def assign_lanes(spans: Sequence[tuple[float, float] | None]) -> list[int]:
-    """Return a lane for each span: the first that is free then, so that only overlaps need more."""
+    """Return a lane for each span: the first free one, so that only overlapping spans need more."""
     ends: list[float] = []
     lanes = [0] * len(spans)
     for number, span in sorted(enumerate(spans), key=lambda pair: pair[1] or (0.0, 0.0)):
@@ -389,7 +389,7 @@ def _iter_waits(session: Session) -> Iterator[tuple[float, float]]:
 
 
 def _has_asked(session: Session, call: ToolCall) -> bool:
-    """Whether a person was asked about a call, as far as that is recorded."""
+    """Whether the user was asked about a call, as far as recorded."""
     if call.name in _QUESTIONS or call.rejected_by is RejectedBy.PERSON:
         return True
     record = session.find_record(call.result_uuid) if call.result_uuid else None

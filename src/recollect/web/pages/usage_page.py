@@ -1,7 +1,7 @@
 """`/usage`: tokens and list prices by any group, with a chart and a table.
 
-Periods are on an axis that includes days without usage, if there is room; other groups are a list
-of the largest.
+Periods are drawn on an axis that includes days without usage, if there is room; for other groups,
+the largest are listed.
 """
 
 from collections import defaultdict
@@ -24,12 +24,12 @@ from recollect.web.pages import usage_table
 from recollect.web.services import Services
 
 MAX_SLOTS: Final = 366 * 20
-"""Days; times that are decades apart are not those of one person's sessions."""
+"""Maximum number of days on an axis; longer ranges come from damaged records."""
 MAX_BARS: Final = 120
-"""Maximum columns without gaps."""
+"""Maximum number of columns without gaps."""
 MIN_RULED_DAYS: Final = 35
 MAX_MONTHS: Final = 13
-"""Months that have room for their names."""
+"""Maximum number of labelled months."""
 MAX_NAMED_BARS: Final = 12
 _MAX_NAME_WIDTH: Final = 46
 
@@ -37,14 +37,14 @@ _CLASSES: Final = ("output", "input", "cache_write", "cache_read")
 
 
 class ChartEntry(Struct, frozen=True):
-    """A colour, and what it means."""
+    """A colour, and its meaning."""
 
     series: int
     name: str
 
 
 class Chart(Struct, frozen=True, kw_only=True):
-    """A drawing with its texts."""
+    """A chart with its texts."""
 
     caption: str
     drawing: Markup
@@ -61,7 +61,7 @@ def make_chart(
     """Make the chart of a report."""
     kinds = _Kinds(report, measure, translator)
     name = translator(f"group.{report.group.value}")
-    # Inside a sentence; but MCP stays MCP.
+    # Lower case inside a sentence; but MCP stays MCP.
     name = name[:1].lower() + name[1:] if name[1:2].islower() else name
     caption = translator(f"usage.chart_{measure}", group=name)
     named = [row for row in rows if row.figures.key is not None or not report.group.is_time]
@@ -95,8 +95,7 @@ def _show_count(tokens: float) -> str:
 def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | None, int]]:
     """Return the labels of an axis, and the slot of each key on it.
 
-    Periods without usage keep their place. Only if times are decades apart, as in damaged records,
-    columns are placed side by side.
+    Periods without usage have a slot too, unless times are decades apart, as in damaged records.
     """
     keys = sorted(keys)
     numbers = [_number(key, group) for key in keys]
@@ -109,9 +108,9 @@ def lay_out(keys: Sequence[str], group: Group) -> tuple[list[str], dict[str | No
 
 
 def rule_months(axis: Sequence[str], group: Group, names: Sequence[str]) -> list[charts.Rule]:
-    """Return where months begin on an axis of days or weeks that is long enough for that.
+    """Return the starts of months on an axis of days or weeks, if it is long enough.
 
-    If there are many, only some have their name; January has that of its year.
+    If there are many, only some are labelled; January is labelled with its year.
     """
     days = {Group.DAY: 1, Group.WEEK: 7}.get(group, 0)
     if len(axis) * days < MIN_RULED_DAYS:
@@ -154,7 +153,7 @@ def _label(number: int, group: Group) -> str:
 
 
 def _shorten(axis: list[str]) -> list[str]:
-    """Remove the year if all have the same, except for months."""
+    """Remove the year if it is the same for all, except for months."""
     years = {label[:4] for label in axis}
     is_long = any(len(label) > len("2026-11") for label in axis)
     return [label[5:] for label in axis] if len(years) == 1 and is_long else axis
@@ -237,7 +236,7 @@ class _Kinds:
 
 
 def _rank_models(report: UsageDocument, measure: usage_table.Measure) -> list[str | None]:
-    """Return the models of a report that is split by them, the largest first."""
+    """Return the models of a report that is split by model, the largest first."""
     sums: defaultdict[str | None, float] = defaultdict(float)
     for row in report.rows:
         for each in row.models if isinstance(row.models, tuple) else ():
@@ -266,7 +265,7 @@ class RunningBlock(Struct, frozen=True):
 
 
 class UsagePage(Struct, frozen=True, kw_only=True):
-    """A report, or what is wrong with the request."""
+    """A report, or the error in the request."""
 
     wanted: usage_table.UsagePageParameters
     tabs: tuple[str, ...]
@@ -275,7 +274,7 @@ class UsagePage(Struct, frozen=True, kw_only=True):
     projects: tuple[str, ...]
     models: tuple[str, ...]
     only: str
-    """The name of the only row that is shown."""
+    """The name of the only row in the report, if restricted to one."""
     report: UsageDocument | None
     rows: tuple[usage_table.TableRow, ...]
     chart: Chart | None
@@ -318,7 +317,7 @@ def render_usage_page(
 
 
 def find_running(services: Services) -> RunningBlock | None:
-    """Return the current block, whatever the report is about."""
+    """Return the current block, whatever the report is grouped by."""
     report = history_endpoints.report_usage(
         services,
         history_endpoints.UsageParameters(group=Group.BLOCK, order=ReportOrder.DESC, limit=1),
@@ -338,7 +337,7 @@ def _make_parameters(wanted: usage_table.UsagePageParameters) -> history_endpoin
         project=wanted.project,
         model=wanted.model,
         timezone=wanted.timezone or None,
-        # Newest first: if a list is cut, old rows are dropped.
+        # Newest first, so that a limit cuts old rows.
         order=order or (ReportOrder.DESC if wanted.group.is_time else None),
         breakdown=wanted.breakdown,
         only=wanted.only,

@@ -1,7 +1,7 @@
 """The rows of a usage table: their names and links.
 
-Every row leads to its records. A day and a session are explained line by line; any other row is
-first split by day or by session, restricted to that row.
+Every row links to its records. A day or a session is explained line by line; any other row links to
+a report of that row alone, by day or by session.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ Measure = Literal["cost", "tokens"]
 
 
 class UsagePageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to report; an empty form value does not filter."""
+    """Parameters of a report; an empty form value does not filter."""
 
     group: Group = Group.DAY
     measure: Measure = "cost"
@@ -63,7 +63,7 @@ class UsagePageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def narrowing(self) -> dict[str, str]:
-        """The only row that is shown, as query parameters."""
+        """The only row in the report, as query parameters."""
         return {} if self.only is None else {"only": self.only.value, "key": self.key}
 
 
@@ -87,7 +87,7 @@ def count_tokens(figures: Figures) -> int:
 
 
 def measure_figures(figures: Figures, measure: Measure) -> float | None:
-    """Return the length of a bar; None if a cost is not known."""
+    """Return the value of a bar; None if the cost is not known."""
     return figures.cost_usd if measure == "cost" else count_tokens(figures)
 
 
