@@ -292,6 +292,24 @@ def test_a_digest_of_many_turns_stays_within_its_budget(tmp_path: Path) -> None:
         assert text.count("left out\\]") == 1
 
 
+def test_a_digest_of_short_turns_uses_its_budget(tmp_path: Path) -> None:
+    """The remarks between its turns take much of it, and are not counted twice."""
+    records = [
+        record
+        for number in range(99)
+        for record in (
+            say(f"Prompt {number}"),
+            reply({"type": "text", "text": "Let me see. " * 5}, message_id=f"a{number}"),
+            reply({"type": "text", "text": "Done. " * 20}, message_id=f"b{number}"),
+        )
+    ]
+    session = open_session(write_session(tmp_path, records))
+    for budget in (300, 1_000, 2_000):
+        text = export(session, ExportOptions(format=Format.MARKDOWN, budget=budget))
+        assert 0.9 * budget < estimate_tokens(text) <= budget
+        assert re.search(r"Left out: .*[0-9] replies\. Long texts", text)
+
+
 def open_with_picture(tmp_path: Path, data: str = PIXEL) -> Session:
     """Open a session whose prompt has an image."""
     source = {"type": "base64", "media_type": "image/png", "data": data}

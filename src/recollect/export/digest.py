@@ -8,7 +8,7 @@ for every four ASCII characters, and one for every other character.
 
 import sys
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Final
 
@@ -24,6 +24,8 @@ from recollect.render.views.turn_views import keep_prompts
 _ASCII_PER_TOKEN: Final = 4
 _MIN_OUTPUT: Final = 300
 """Characters that are kept of the input and output of one tool call, whatever the budget is."""
+_TOLERANCE: Final = 0.01
+"""Of the budget, that may stay unused where more would fit."""
 
 
 class Rank(IntEnum):
@@ -37,11 +39,11 @@ class Rank(IntEnum):
 
 
 _NAMES: Final = {
-    Rank.PROMPT: "prompt",
-    Rank.CONCLUSION: "conclusion",
-    Rank.CALL: "tool call",
-    Rank.REPLY: "reply",
-    Rank.OUTPUT: "tool output",
+    Rank.PROMPT: ("prompt", "prompts"),
+    Rank.CONCLUSION: ("conclusion", "conclusions"),
+    Rank.CALL: ("tool call", "tool calls"),
+    Rank.REPLY: ("reply", "replies"),
+    Rank.OUTPUT: ("tool output", "tool outputs"),
 }
 
 
@@ -67,14 +69,29 @@ def estimate_tokens(text: str) -> int:
 def iter_digest(content: ExportContent, budget: int) -> Iterator[str]:
     """Yield a digest of about `budget` tokens at most."""
     turns = _fit_blocks(content, budget)
-    kept = _choose(turns, budget)
-    pieces = list(_write(content, turns, kept))
-    # How much the front matter and the remarks take depends on what is left out.
-    while kept and (excess := estimate_tokens("".join(pieces)) - budget) > 0:
-        used = sum(block.tokens for turn in turns for block in turn if id(block) in kept)
-        kept = _choose(turns, used - excess)
-        pieces = list(_write(content, turns, kept))
-    yield from pieces
+    yield from _find_longest(content, turns, budget)
+
+
+def _find_longest(
+    content: ExportContent, turns: Sequence[Sequence[_Block]], budget: int
+) -> Sequence[str]:
+    """Return the pieces of the longest digest that fits, or of one without any block.
+
+    How much the front matter and the remarks take depends on what is left out, so the tokens that
+    are there for blocks are found by bisection.
+    """
+    longest = list(_write(content, turns, set()))
+    fitting, room = 0, budget
+    excessive = budget
+    while True:
+        pieces = list(_write(content, turns, _choose(turns, room)))
+        if estimate_tokens("".join(pieces)) <= budget:
+            longest, fitting = pieces, room
+        else:
+            excessive = room
+        if excessive - fitting <= budget * _TOLERANCE:
+            return longest
+        room = (fitting + excessive) // 2
 
 
 def _fit_blocks(content: ExportContent, budget: int) -> list[list[_Block]]:
@@ -104,7 +121,7 @@ def _write(
     yield write_front_matter(content, digest=f"about {used:,} of {total:,} tokens")
     yield f"# {markdown.write_words(content.title)}\n\n"
     if left_out:
-        named = ", ".join(format_count(left_out[rank], _NAMES[rank]) for rank in sorted(left_out))
+        named = _list_ranks(left_out)
         yield f"> This is a digest. Left out: {named}. Long texts are cut where marked.\n\n"
     elif used < total:
         yield "> This is a digest. Long texts are cut where marked.\n\n"
@@ -139,9 +156,13 @@ def _choose(turns: Sequence[Sequence[_Block]], budget: int) -> set[int]:
 def _write_missing(missing: Counter[Rank]) -> str:
     if not missing:
         return ""
-    named = ", ".join(format_count(missing[rank], _NAMES[rank]) for rank in sorted(missing))
+    named = _list_ranks(missing)
     missing.clear()
     return f"*\\[… {named} left out\\]*\n\n"
+
+
+def _list_ranks(counts: Mapping[Rank, int]) -> str:
+    return ", ".join(format_count(counts[rank], *_NAMES[rank]) for rank in sorted(counts))
 
 
 def _iter_blocks(
