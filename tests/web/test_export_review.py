@@ -104,6 +104,16 @@ def test_a_value_is_shown_on_request(server: RunningServer, cookie: str) -> None
     assert re.findall(rb'value="([0-9a-f]+)" checked', page.body) == [first.encode()]
 
 
+def test_the_page_with_a_value_opens_where_it_was_asked_for(server: RunningServer) -> None:
+    """The address of each button has the place of its value."""
+    page = server.get(PAGE).body.decode()
+    places = re.findall(r'<li id="([^"]+)"', page)
+    assert places == ["value-1", "value-2"]
+    assert re.findall(r'formaction="([^"]+)"', page) == [
+        f"{PAGE.partition('?')[0]}#{place}" for place in places
+    ]
+
+
 def test_what_is_kept_is_in_that_download_only(server: RunningServer, cookie: str) -> None:
     """The next one masks it again."""
     first, _ = find_ids(server.get(PAGE).body)
