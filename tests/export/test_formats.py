@@ -318,6 +318,22 @@ def open_with_picture(tmp_path: Path, data: str = PIXEL) -> Session:
     return open_session(write_session(tmp_path, [record]))
 
 
+def test_a_table_of_calls_has_texts_only(tmp_path: Path) -> None:
+    """The command and not its language, and an image by its type and not in base64."""
+    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+    images = [{"type": "image", "source": source}]
+    result = {"type": "tool_result", "tool_use_id": "t2", "content": images}
+    records = [
+        say("look"),
+        reply(call("t1", "Bash", command="ls"), call("t2", "Read", file_path="/v/x.png")),
+        {"type": "user", "message": {"role": "user", "content": [result]}},
+    ]
+    session = open_session(write_session(tmp_path, records))
+    text = export(session, ExportOptions(format=Format.CSV, table=Table.CALLS))
+    rows = [(row["tool"], row["input"], row["output"]) for row in csv.DictReader(io.StringIO(text))]
+    assert rows == [("Bash", "ls", ""), ("Read", "", "[image/png]")]
+
+
 @pytest.mark.parametrize("kind", [Format.HTML, Format.MARKDOWN])
 def test_images_can_be_beside_the_file(tmp_path: Path, kind: Format) -> None:
     """The file links to them by a relative path."""

@@ -13,7 +13,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from recollect.documents.turn_documents import TextStep, ThinkingStep, ToolStep, TurnView
+from msgspec.structs import replace
+
+from recollect.documents.turn_documents import (
+    Code,
+    Part,
+    Picture,
+    Plain,
+    TextStep,
+    ThinkingStep,
+    ToolStep,
+    TurnView,
+)
 from recollect.errors import UsageError
 from recollect.export import export_options, masking, writing
 from recollect.export.export_content import ExportContent
@@ -110,8 +121,18 @@ def _iter_calls(turn: TurnView) -> Iterator[Row]:
             )
 
 
-def _join(parts: object) -> str:
-    return "\n".join(masking.list_texts(parts))
+def _join(parts: Iterable[Part]) -> str:
+    return "\n".join(masking.list_texts(tuple(map(_keep_text, parts))))
+
+
+def _keep_text(part: Part) -> Part:
+    """Return a part without what is no text of the call: a language, the data of an image."""
+    match part:
+        case Code():
+            return replace(part, language=None)
+        case Picture():
+            return Plain(f"[{part.name or part.media_type}]")
+    return part
 
 
 def _iter_usage(
