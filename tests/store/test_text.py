@@ -307,13 +307,14 @@ def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:
         found = queries.find_matches(
             "alpha", ALWAYS, deadline=time.monotonic() + 60, with_traits=True
         )
-        counts = queries.count_traits(found.traits or ())
+        counts = queries.count_traits(found)
         names = queries.names
     assert [*map(unpack_place, found.places)] == [
         TextPlace(1, TextKind.TOOL_INPUT, 6, is_copy=False, is_subagent=True),
         TextPlace(1, TextKind.PROMPT, 1, is_copy=True, is_subagent=False),
     ]
-    assert {names[number]: count for number, count in counts.cwd.items()} == {"/pond": 2}
+    counted = {(names[cwd], project): count for (cwd, project), count in counts.projects.items()}
+    assert counted == {("/pond", FILE.project): 2}
     assert {names.get(number): count for number, count in counts.tool.items()} == {
         "Bash": 1,
         None: 1,

@@ -46,7 +46,7 @@ class FacetValue(Struct, frozen=True):
     count: int
     """Hits with this value."""
     query: str
-    """What to add to the query to find only those."""
+    """What to add to the query to find only those; one with OR goes in parentheses first."""
 
 
 class Facet(Struct, frozen=True):

@@ -231,8 +231,8 @@ class _Search:
 
     def _count(self, found: Found, groups: hit_grouping.SessionGroups) -> tuple[Facet, ...]:
         matches, queries = found.matches, self._queries
-        counts = queries.count_traits(matches.traits or ())
-        months = hit_grouping.count_months(matches.handles, queries)
+        counts = queries.count_traits(matches)
+        months = hit_grouping.count_months(matches.handles, queries, self._options.timezone)
         return hit_grouping.make_facets(counts, groups.count_parts(), months, queries.names)
 
     def _rank(

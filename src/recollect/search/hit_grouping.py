@@ -20,7 +20,7 @@ import operator
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -30,7 +30,7 @@ from recollect.documents.kinds import TextKind
 from recollect.documents.search_results import Facet, FacetValue, Hit
 from recollect.locations import Transcript, TranscriptKind
 from recollect.search.matching import Found
-from recollect.search.query_plan import ROLES, TextReader
+from recollect.search.query_plan import ROLES, ProjectName, TextReader, is_model, is_tool
 from recollect.search.query_tree import FieldTerm, TextField
 from recollect.search.ranking import score_roughly, score_session
 from recollect.search.word_lookup import FILES, SHARE_SHIFT, WHOLE_SHARE, Session, TextShares
@@ -145,25 +145,64 @@ _LAST_SECOND: Final = 253_402_300_799
 def make_facets(
     counts: TextCounts, parts: Counter[int], months: Mapping[str, int], names: Mapping[int, str]
 ) -> tuple[Facet, ...]:
-    """Return the facets that have values; `names` are those of the index, by number."""
+    """Return the facets that have values, each with as many texts as its query finds; `names` are
+    those of the index, by number.
+    """
     facets = (
-        Facet("project", _list_named("project", counts.cwd, names)),
+        Facet("project", _list_projects(counts.projects, names)),
         Facet("role", tuple(_list_roles(parts))),
-        Facet("tool", _list_named("tool", counts.tool, names)),
+        Facet("tool", _list_named("tool", counts.tool, names, is_tool)),
         Facet("error", tuple(_list_errors(counts.errors))),
-        Facet("model", _list_named("model", counts.model, names)),
+        Facet("model", _list_named("model", counts.model, names, is_model)),
         Facet("date", tuple(_list_months(months))),
     )
     return tuple(facet for facet in facets if facet.values)
 
 
-def _list_named(
-    field: TextField, counts: Counter[int], names: Mapping[int, str]
+def _list_projects(
+    counts: Counter[tuple[int, str]], names: Mapping[int, str]
 ) -> tuple[FacetValue, ...]:
-    named = ((names.get(number), count) for number, count in counts.most_common())
+    """Return work directories; one has the texts below it too, and those of its files."""
+    by_cwd: Counter[int] = Counter()
+    for (cwd, _), count in counts.items():
+        by_cwd[cwd] += count
+    folded = {cwd: names.get(cwd, "").casefold() for cwd in by_cwd}
+    directories = {directory for _, directory in counts}
+    found: dict[str, int] = {}
+    for name in _choose(by_cwd, names):
+        project = ProjectName(name.casefold())
+        cwds = {cwd for cwd, each in folded.items() if project.is_in(each)}
+        own = {directory for directory in directories if project.is_of_file(directory)}
+        found[name] = sum(
+            count for (cwd, directory), count in counts.items() if cwd in cwds or directory in own
+        )
+    return _make_values("project", found)
+
+
+def _list_named(
+    field: TextField,
+    counts: Counter[int],
+    names: Mapping[int, str],
+    matches: Callable[[str, str], bool],
+) -> tuple[FacetValue, ...]:
+    folded = [(names.get(number, "").casefold(), count) for number, count in counts.items()]
+    found = {
+        name: sum(count for each, count in folded if matches(each, name.casefold()))
+        for name in _choose(counts, names)
+    }
+    return _make_values(field, found)
+
+
+def _choose(counts: Counter[int], names: Mapping[int, str]) -> list[str]:
+    """Return the most frequent names."""
+    named = (names.get(number) for number, _ in counts.most_common())
     # What the client itself wrote has a model in angle brackets, which nobody looks for.
-    known = [(name, count) for name, count in named if name and not name.startswith("<")]
-    return tuple(_make(field, name, count) for name, count in known[:MAX_VALUES])
+    return [name for name in named if name and not name.startswith("<")][:MAX_VALUES]
+
+
+def _make_values(field: TextField, counts: Mapping[str, int]) -> tuple[FacetValue, ...]:
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return tuple(_make(field, name, count) for name, count in ordered)
 
 
 def _make(field: TextField, value: str, count: int) -> FacetValue:
@@ -186,7 +225,7 @@ def _list_months(months: Mapping[str, int]) -> Iterable[FacetValue]:
     )
 
 
-def count_months(handles: Iterable[int], queries: TextQueries) -> dict[str, int]:
+def count_months(handles: Iterable[int], queries: TextQueries, timezone: tzinfo) -> dict[str, int]:
     """Return how many texts are of each of the newest months; those without a time are of none."""
     ordered, months = sorted(handles), dict[str, int]()
     end = len(ordered)
@@ -194,7 +233,7 @@ def count_months(handles: Iterable[int], queries: TextQueries) -> dict[str, int]
         second = min(queries.find_second(ordered[end - 1]), _LAST_SECOND)
         if second < _DAY:
             break
-        month = datetime.fromtimestamp(second, UTC).replace(day=1, hour=0, minute=0, second=0)
+        month = datetime.fromtimestamp(second, timezone).replace(day=1, hour=0, minute=0, second=0)
         start = bisect_left(ordered, queries.find_handle(int(month.timestamp())), 0, end)
         months[f"{month:%Y-%m}"] = end - start
         end = start

@@ -10,7 +10,7 @@ A quick search looks at the newest of very many matches only, and says that ther
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Final
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.search import query_plan, word_lookup
-from recollect.search.query_tree import And, FieldTerm, Node, Query, Word
+from recollect.search.query_tree import And, Bound, FieldTerm, Node, Query, Word
 from recollect.search.ranking import INSIDE, WHOLE
 from recollect.search.word_forms import expand, widen
 from recollect.search.word_lookup import file_of
@@ -103,11 +103,35 @@ class Matcher:
         if len(sessions) >= enough or time.monotonic() >= self._deadline:
             return found
         words = [part for part in parts if isinstance(part, Word)]
+        filters = _list_filters(parts)
+        if filters and len(filters) < len(parts) and not is_in_session:
+            filtered = self._find_filtered(parts, filters, found)
+            if filtered.matches.handles:
+                return filtered
         if not words or len(words) > _MAX_WORDS:
             return self._find_wider(query, found)
         others = [part for part in parts if part not in words]
         is_absent = parts == (words[0],) and self._scope == ALWAYS and not found.matches.handles
         return self._find_loosely(words, others, is_absent=is_absent) or found
+
+    def _find_filtered(
+        self, parts: Sequence[Node], filters: Sequence[FieldTerm | Bound], found: Found
+    ) -> Found:
+        """Return what passes the last filter of all that matches without it.
+
+        `found` is what matches as written. What few sessions have is found in other ways too, and a
+        filter leaves fewer sessions: it would find what is not found without it.
+        """
+        rest = tuple(part for part in parts if part is not filters[-1])
+        query = Query(rest[0] if len(rest) == 1 else And(rest))
+        base = self.find(query)
+        if base.query == query:
+            return found
+        builder = query_plan.ConditionBuilder(self._queries, self._reader, query)
+        passing = self._queries.find_passing(
+            base.matches.handles, builder.make_condition(filters[-1])
+        )
+        return _keep_texts(base, [handle in passing for handle in base.matches.handles])
 
     def find_secret(self, digest: bytes, query: Query) -> Found:
         """Return the texts of records that hold a secret, which no word of them shows."""
@@ -258,6 +282,10 @@ class Matcher:
         return place.is_copy, place.is_subagent, began, file.path, matches.handles[at]
 
 
+def _list_filters(parts: Iterable[Node]) -> list[FieldTerm | Bound]:
+    return [part for part in parts if isinstance(part, FieldTerm | Bound)]
+
+
 def _join(node: Node, others: Sequence[Node]) -> Node:
     return And((node, *others)) if others else node
 
@@ -283,10 +311,9 @@ def _keep_best_texts(found: Found) -> Found:
     left_out = {
         kind for kind, share, name in kinds if name not in listed or share < _MIN_SHARE * best[name]
     }
-    is_kept = [kind not in left_out for kind in found.kinds]
-    return replace(
-        found,
-        matches=word_lookup.keep(found.matches, is_kept),
-        kinds=list(compress(found.kinds, is_kept)),
-        sizes=Counter({kind: size for kind, size in found.sizes.items() if kind not in left_out}),
-    )
+    return _keep_texts(found, [kind not in left_out for kind in found.kinds])
+
+
+def _keep_texts(found: Found, is_kept: Sequence[bool]) -> Found:
+    matches, kinds = word_lookup.keep(found.matches, is_kept), list(compress(found.kinds, is_kept))
+    return replace(found, matches=matches, kinds=kinds, sizes=Counter(kinds))

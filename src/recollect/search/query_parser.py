@@ -230,6 +230,11 @@ def parse_query(
     return query_tree.Query(root)
 
 
+def group_query(text: str) -> str:
+    """Return a query as a part of a longer one: in parentheses if it has alternatives."""
+    return f"({text})" if isinstance(parse_query(text).root, query_tree.Or) else text
+
+
 def _check_range(text: str, root: query_tree.Node, tokens: Sequence[Token]) -> None:
     """Raise `QueryError` if `since` is after `until`."""
     parts = root.parts if isinstance(root, query_tree.And) else ()

@@ -308,18 +308,18 @@ class ConditionBuilder:
             "project": self._match_project,
             "session": self._match_session,
             "role": lambda role: text_conditions.has_part(ROLES[role]),
-            "tool": lambda tool: self._has_name("tool", lambda name: _is_tool(name, tool)),
+            "tool": lambda tool: self._has_name("tool", lambda name: is_tool(name, tool)),
             "file": self._match_file,
-            "model": lambda model: self._has_name("model", lambda name: model in name),
+            "model": lambda model: self._has_name("model", lambda name: is_model(name, model)),
             "branch": lambda branch: self._has_name("branch", lambda name: branch in name),
             "is": self._match_kind,
         }
         return makers[name](value.casefold())
 
     def _match_project(self, project: str) -> text_conditions.Condition:
-        encoded = encode_project_path(project).casefold()
-        files = self._in_files(lambda file: encoded in file.project.casefold())
-        return text_conditions.any_of([self._has_name("cwd", lambda cwd: project in cwd), files])
+        wanted = ProjectName(project)
+        files = self._in_files(lambda file: wanted.is_of_file(file.project))
+        return text_conditions.any_of([self._has_name("cwd", wanted.is_in), files])
 
     def _match_session(self, session: str) -> text_conditions.Condition:
         return self._in_files(lambda file: file.session_id.casefold().startswith(session))
@@ -357,6 +357,27 @@ class ConditionBuilder:
         return text_conditions.has_name(column, numbers)
 
 
-def _is_tool(name: str, wanted: str) -> bool:
+def is_tool(name: str, wanted: str) -> bool:
     """Whether a tool is meant; for MCP tools, which have long names, any part of it is enough."""
     return name == wanted or (name.startswith(_MCP) and wanted in name)
+
+
+def is_model(name: str, wanted: str) -> bool:
+    """Whether a model is meant: any part of its name is enough."""
+    return wanted in name
+
+
+class ProjectName:
+    """A part of the path of a project, in lower case, as `project:` takes it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._encoded = encode_project_path(text).casefold()
+
+    def is_in(self, cwd: str) -> bool:
+        """Whether a work directory, in lower case, has it."""
+        return self._text in cwd
+
+    def is_of_file(self, project: str) -> bool:
+        """Whether the directory of a transcript below `projects` has it."""
+        return self._encoded in project.casefold()

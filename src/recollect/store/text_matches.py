@@ -70,7 +70,8 @@ def concatenate(found: Sequence[Matches]) -> Matches:
 class TextCounts(Struct, frozen=True):
     """How many texts have each value, if any; by the number of a name, or 0."""
 
-    cwd: Counter[int]
+    projects: Counter[tuple[int, str]]
+    """By work directory, or 0, and the directory of the file: either tells the project."""
     tool: Counter[int]
     model: Counter[int]
     errors: int

@@ -63,6 +63,10 @@ _KEYS: Final = (
     "SELECT json_group_array(texts.key) "
     "FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
 )
+_PASSING: Final = (
+    "SELECT json_group_array(texts.id) FROM json_each(?) AS wanted "
+    "CROSS JOIN texts ON texts.id = wanted.value WHERE {condition}"
+)
 _DESCRIBE_ONLY: Final = (
     f"SELECT {_LIST}, NULL FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
 )
@@ -178,6 +182,16 @@ class TextQueries:
             rows = _DECODER.decode(tables.connection.execute(query, (match,)).get)
             yield from (row * len(self._tables) + number for row in rows)
 
+    def find_passing(self, handles: Iterable[int], condition: Condition) -> set[int]:
+        """Those of these texts that fulfil a condition."""
+        query = _PASSING.format(condition=condition.sql.format(id="texts.id"))
+        found = set[int]()
+        for number, wanted in enumerate(self._split(handles)):
+            values = (msgspec.json.encode(wanted).decode(), *condition.values)
+            rows = self._tables[number].connection.execute(query, values).get
+            found.update(row * len(self._tables) + number for row in _DECODER.decode(rows))
+        return found
+
     def find_keys(self, handles: Iterable[int]) -> dict[int, int]:
         """The keys of texts by their handles; copies share a key."""
         found: dict[int, int] = {}
@@ -202,18 +216,20 @@ class TextQueries:
             found |= {each * len(self._tables) + number: text for each, text in described.items()}
         return found
 
-    def count_traits(self, traits: Iterable[int]) -> TextCounts:
-        """How many texts have each value; `traits` is the column of matches."""
-        cwd, tool, model = Counter[int](), Counter[int](), Counter[int]()
-        errors = 0
-        counts = Counter(traits)
-        for number, cwd_name, tool_name, model_name, is_error in self._tables[-1].traits:
-            count = counts[number]
-            cwd[cwd_name] += count
+    def count_traits(self, matches: Matches) -> TextCounts:
+        """How many texts have each value; the matches have the column of their traits."""
+        tool, model, errors = Counter[int](), Counter[int](), 0
+        projects = Counter[tuple[int, str]]()
+        known = {number: names for number, *names in self._tables[-1].traits}
+        in_files, files = [place >> 12 for place in matches.places], self.files
+        pairs = Counter(zip(matches.traits or (), in_files, strict=True))
+        for (number, file), count in pairs.items():
+            cwd_name, tool_name, model_name, is_error = known[number]
+            projects[cwd_name, files[file].project] += count
             tool[tool_name] += count
             model[model_name] += count
             errors += count * is_error
-        return TextCounts(+cwd, +tool, +model, errors)
+        return TextCounts(projects, +tool, +model, errors)
 
     def find_second(self, handle: int) -> int:
         """When a text was written, in seconds since 1970."""

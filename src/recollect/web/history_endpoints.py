@@ -18,7 +18,7 @@ from recollect.documents.usage_report import CauseDocument, ExplainDocument, Usa
 from recollect.library.session_filters import SessionQuery, find_start
 from recollect.redact import mask_path
 from recollect.search.engine import SearchOptions
-from recollect.search.query_parser import parse_query
+from recollect.search.query_parser import group_query, parse_query
 from recollect.search.search_documents import describe_result
 from recollect.session.times import EXAMPLES, parse_day_range
 from recollect.usage.causes import Cause
@@ -160,7 +160,7 @@ def run_search(
     )
     # Parsed alone first, so that an error message quotes only the user's input.
     parse_query(wanted.q, timezone=options.timezone)
-    text = f"session:{wanted.session} {wanted.q}" if wanted.session else wanted.q
+    text = f"session:{wanted.session} {group_query(wanted.q)}" if wanted.session else wanted.q
     return services.workspace.search(text, options)
 
 

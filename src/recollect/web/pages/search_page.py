@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from recollect.documents.search_results import Facet, Hit
 from recollect.documents.session_documents import ErrorDetail
 from recollect.documents.session_listing import SessionListing
-from recollect.search.query_parser import QueryError, point_at
+from recollect.search.query_parser import QueryError, group_query, point_at
 from recollect.web.history_endpoints import SearchParameters, run_search
 from recollect.web.http_messages import Id, describe_failure
 from recollect.web.services import Services
@@ -79,6 +79,11 @@ class SearchPage(Struct, frozen=True, kw_only=True):
     def pages(self) -> int:
         """How many pages of sessions there are."""
         return -(-self.total_sessions // SESSIONS)
+
+    @property
+    def grouped(self) -> str:
+        """The query as a part of a longer one."""
+        return group_query(self.query)
 
     @property
     def is_unfinished(self) -> bool:
