@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from recollect.locations.claude_directories import encode_project_path, encode_without_limit
-from recollect.locations.references import (
-    find_project_directories,
-    select_transcripts,
-    work_directory,
-)
+from recollect.locations.discovery import discover_root
+from recollect.locations.references import select_transcripts, work_directory
 from tests.locations.trees import link, transcript, write
 
 
@@ -127,12 +124,18 @@ def test_foreign_path_is_not_mixed_with_our_own(cwd: str, spellings: tuple[str, 
     assert work_directory(cwd).spellings == spellings
 
 
+def find_directories(root: Path, cwd: str, recorded: dict[str, str]) -> tuple[Path, ...]:
+    """The directories with transcripts of a work directory."""
+    found = select_transcripts(discover_root(root).transcripts, cwd, cwd_of(recorded))
+    return tuple(dict.fromkeys(each.project_dir for each in found))
+
+
 def test_directories_of_a_project_are_found(tmp_path: Path) -> None:
     """The directories of a root that hold transcripts of a work directory, by path."""
     for directory in ("-home-me-a-b", "renamed", "unrelated"):
         write(tmp_path / "projects" / directory / f"in {directory}.jsonl")
     recorded = {"in -home-me-a-b": "/home/me/a.b", "in renamed": "/home/me/a.b"}
-    assert find_project_directories(tmp_path, "/home/me/a.b", cwd_of(recorded)) == (
+    assert find_directories(tmp_path, "/home/me/a.b", recorded) == (
         tmp_path / "projects" / "-home-me-a-b",
         tmp_path / "projects" / "renamed",
     )
@@ -142,4 +145,4 @@ def test_directory_of_a_colliding_project_is_not_found(tmp_path: Path) -> None:
     """A directory that holds transcripts of another path with this name only is not ours."""
     write(tmp_path / "projects" / "-home-me-a-b" / "s1.jsonl")
     recorded = {"s1": "/home/me/a_b"}
-    assert find_project_directories(tmp_path, "/home/me/a.b", cwd_of(recorded)) == ()
+    assert find_directories(tmp_path, "/home/me/a.b", recorded) == ()

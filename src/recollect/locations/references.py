@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
 from recollect.locations import Transcript, claude_directories
-from recollect.locations.discovery import discover, discover_root
+from recollect.locations.discovery import discover
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.sources.safe_files import is_directory, resolve_links
 
@@ -88,12 +88,6 @@ def select_transcripts(
         for directory, group in by_directory
         for transcript in _select_in(directory.name, tuple(group), wanted, cwd_of)
     )
-
-
-def find_project_directories(root: Path, cwd: str, cwd_of: CwdOf) -> tuple[Path, ...]:
-    """Return the directories below `projects/` with transcripts of a work directory."""
-    selected = select_transcripts(discover_root(root).transcripts, cwd, cwd_of)
-    return tuple(dict.fromkeys(transcript.project_dir for transcript in selected))
 
 
 def _select_in(

@@ -192,11 +192,6 @@ class Subagent(Struct, frozen=True, kw_only=True):
         return self.meta is not None and (self.meta.is_fork or self.meta.agent_type == "fork")
 
     @property
-    def is_teammate(self) -> bool:
-        """Whether it is a member of a team, with a name of its own."""
-        return self.session.facts.team_name is not None
-
-    @property
     def agent_type(self) -> str | None:
         """The kind of agent, from its sidecar or from the call."""
         if self.meta and self.meta.agent_type:

@@ -16,13 +16,7 @@ from recollect.records.conversation_records import UserMessage as Prompt
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record, Span
 from recollect.records.state import Mode
-from recollect.records.stream.conversion import (
-    SUMMARY_OPENING,
-    decode_mirrored,
-    join,
-    merge,
-    to_record,
-)
+from recollect.records.stream.conversion import SUMMARY_OPENING, join, merge, to_record
 from recollect.records.stream.message_decoding import MESSAGE_SUBTYPES, STREAM_TYPES, decode_message
 from recollect.records.stream.stream_messages import (
     AssistantMessage,
@@ -349,8 +343,8 @@ def test_mirrored_lines_are_the_records_themselves() -> None:
     entry = b'{"type":"mode","mode":"normal","sessionId":"s1"}'
     message = decode_message(b'{"type":"transcript_mirror","entries":[%b]}' % entry)
     assert isinstance(message, TranscriptMirror)
-    assert decode_mirrored(message) == (decode_record(entry),)
-    assert decode_mirrored(message) == (Mode(mode="normal", session_id="s1"),)
+    records = [decode_record(bytes(each)) for each in message.entries]
+    assert records == [decode_record(entry)] == [Mode(mode="normal", session_id="s1")]
 
 
 PLACEHOLDER = Usage(input_tokens=4, output_tokens=1, cache_read_input_tokens=9)

@@ -36,11 +36,6 @@ def to_record(message: StreamMessage) -> envelope.Record | None:
     return None if convert is None else convert(message)
 
 
-def decode_mirrored(message: stream_messages.TranscriptMirror) -> tuple[envelope.Record, ...]:
-    """Return the records of the transcript lines in `message`."""
-    return tuple(filter(None, (decoding.decode_record(bytes(entry)) for entry in message.entries)))
-
-
 def _convert_assistant(message: stream_messages.AssistantMessage) -> envelope.Record:
     if message.local_command_source is not None:
         return system_records.LocalCommand(

@@ -103,7 +103,7 @@ function normalize(text) {
  * @param {string[]} wanted
  * @returns {Match[]} in the order of the text, without overlaps
  */
-export function findMatches(scope, wanted) {
+function findMatches(scope, wanted) {
   const { text, nodes, starts } = readText(scope);
   /** @type {{ at: number, end: number, word: number }[]} */
   const found = [];
