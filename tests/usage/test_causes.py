@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.pricing import Prices
+from recollect.records.token_usage import Tokens
 from recollect.session.client_reports import ReplyNote
 from recollect.store.usage_queries import LedgerEntry, Measures
 from recollect.usage.causes import (
@@ -23,12 +24,15 @@ TIME = int(datetime(2026, 11, 9, tzinfo=UTC).timestamp() * 1000)
 COUNTS = st.integers(0, 400_000)
 MEASURES = st.builds(
     Measures,
-    input=COUNTS,
-    output=COUNTS,
-    cache_read=COUNTS,
-    cache_write_5m=COUNTS,
-    cache_write_1h=COUNTS,
-    web_searches=st.integers(0, 3),
+    tokens=st.builds(
+        Tokens,
+        input=COUNTS,
+        output=COUNTS,
+        cache_read=COUNTS,
+        cache_write_5m=COUNTS,
+        cache_write_1h=COUNTS,
+        web_searches=st.integers(0, 3),
+    ),
     cost=st.none() | st.integers(0, 10**9),
 )
 NOTES = st.none() | st.builds(
@@ -49,7 +53,7 @@ def test_parts_add_up_to_the_message(measures: Measures, case: ReplyCase, costs:
 
 def find(case: ReplyCase, **tokens: int) -> dict[str, int]:
     """The tokens by cause."""
-    parts = split_message(Measures(**tokens), [0] * 6, case)
+    parts = split_message(Measures(Tokens(**tokens)), [0] * 6, case)
     return {cause.value: part.tokens for cause, part in parts.items()}
 
 
@@ -99,7 +103,7 @@ def test_the_first_cause_that_applies(
 
 def entry(number: int, file_id: int, *, is_counted: bool = True, **tokens: int) -> LedgerEntry:
     """A row of the ledger, priced at the list price of its model."""
-    own = Measures(**tokens, cost=1000, time=TIME)
+    own = Measures(Tokens(**tokens), cost=1000, time=TIME)
     return LedgerEntry(
         number=number,
         file_id=file_id,

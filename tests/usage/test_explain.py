@@ -7,6 +7,7 @@ import pytest
 
 from recollect.documents.usage_groups import Group
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
+from recollect.records.token_usage import Tokens
 from recollect.store.usage_queries import Measures
 from recollect.usage.explain import Explanation, Line, Status, explain
 from recollect.usage.ledger_access import UsageLedger, load_report
@@ -58,7 +59,7 @@ def test_a_message_counts_once_however_many_lines_it_has(tmp_path: Path) -> None
         reply("m", usage={"output_tokens": 81}, timestamp="2026-11-15T10:20:40Z"),
     )
     explanation = ask(count(tmp_path), FIRST)
-    counted = Measures(10, 81, cost=10 * 4 + 81 * 20, time=TEN)
+    counted = Measures(Tokens(10, 81), cost=10 * 4 + 81 * 20, time=TEN)
     assert explanation.lines == (
         Line(
             status=Status.COUNTED,
@@ -77,7 +78,7 @@ def test_a_message_counts_once_however_many_lines_it_has(tmp_path: Path) -> None
             message_id="m",
             request_id="r-m",
             model=OPUS,
-            measures=Measures(10, 1, time=TEN),
+            measures=Measures(Tokens(10, 1), time=TEN),
             note="repeats 0",
         ),
         Line(
@@ -87,7 +88,7 @@ def test_a_message_counts_once_however_many_lines_it_has(tmp_path: Path) -> None
             message_id="m",
             request_id="r-m",
             model=OPUS,
-            measures=Measures(10, 81, time=TEN + 10_000),
+            measures=Measures(Tokens(10, 81), time=TEN + 10_000),
             note="repeats 0",
         ),
     )
@@ -132,7 +133,7 @@ def test_the_figures_of_a_larger_copy_count_where_the_message_belongs(tmp_path: 
         "counted",
         f"usage of copy {place}; time of copy {place}",
     )
-    assert explanation.lines[0].measures.output == 100
+    assert explanation.lines[0].measures.tokens.output == 100
     assert explanation.lines[0].measures.time == TEN - 1000
 
 

@@ -6,6 +6,7 @@ import pytest
 from msgspec import UNSET
 
 from recollect.documents.usage_groups import Group
+from recollect.records.token_usage import Tokens
 from recollect.store.usage_queries import Measures
 from recollect.sync.index_access import find_transcripts
 from recollect.sync.sync_engine import sync
@@ -107,7 +108,7 @@ def test_explanations_name_the_source_and_the_placeholder(tmp_path: Path) -> Non
         message_id="msg_agent",
         request_id="r-msg_agent",
         model=HAIKU,
-        measures=Measures(10, 2, cost=20, time=TEN),
+        measures=Measures(Tokens(10, 2), cost=20, time=TEN),
         note="from agent_progress; transcript gone: subagent a1; output tokens are a placeholder",
         is_relayed=True,
         has_placeholder=True,

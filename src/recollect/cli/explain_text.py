@@ -59,7 +59,7 @@ def _iter_file(
 
 
 def _narrow_row(line: explain.Line, places: int) -> Row:
-    total = line.measures.total
+    total = line.measures.tokens.total
     return (
         str(line.offset),
         line.status.value,
@@ -70,17 +70,17 @@ def _narrow_row(line: explain.Line, places: int) -> Row:
 
 
 def _wide_row(line: explain.Line, places: int, zone: zones.Zone, form: str) -> Row:
-    measures = line.measures
-    local = None if measures.time is None else zone.find_local(measures.time // 1000)
+    tokens, time = line.measures.tokens, line.measures.time
+    local = None if time is None else zone.find_local(time // 1000)
     return (
         str(line.offset),
         "" if local is None else local.strftime(form),
         line.status.value,
         shorten(safe_text(line.model or "", single_line=True), 28),
-        f"{measures.input:,}",
-        f"{measures.output:,}",
-        f"{measures.cache_write_5m + measures.cache_write_1h:,}",
-        f"{measures.cache_read:,}",
+        f"{tokens.input:,}",
+        f"{tokens.output:,}",
+        f"{tokens.cache_write_5m + tokens.cache_write_1h:,}",
+        f"{tokens.cache_read:,}",
         _show_line_cost(line, places),
         safe_text(line.note, single_line=True),
     )

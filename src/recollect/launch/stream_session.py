@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 from uuid import uuid4
 
-from msgspec import Struct, structs
+from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.documents.command_reports import RunFigures
@@ -42,7 +42,7 @@ from recollect.records.stream import partial_messages, stream_messages
 from recollect.records.stream.conversion import to_record
 from recollect.records.stream.message_decoding import looks_like_stream, looks_like_transcript
 from recollect.records.stream.system_messages import ApiRetry, Status, TaskNotification
-from recollect.records.token_usage import Tokens, make_tokens, split_usage
+from recollect.records.token_usage import Tokens, make_tokens, split_usage, sum_tokens
 from recollect.session.times import parse_time
 
 
@@ -62,7 +62,7 @@ def build_figures(
         turns=max(len(results), 1),
         replies=replies,
         tool_calls=tool_calls,
-        tokens=_add(map(_split, fresh)) if fresh else _read_totals(results, starts),
+        tokens=sum_tokens(map(_split, fresh)) if fresh else _read_totals(results, starts),
         cost_usd=_add_costs(fresh) if fresh else _read_cost(results, starts),
         duration_ms=sum(durations) if durations else None,
     )
@@ -79,8 +79,8 @@ def _iter_clients(
 def _read_totals(results: Sequence[stream_messages.Result], starts: Sequence[int]) -> Tokens:
     lasts = [own[-1].model_usage for own in _iter_clients(results, starts) if own]
     if any(lasts):
-        return _add(_split(use) for last in lasts for use in last.values())
-    return _add(split_usage(each.usage) for each in results if each.usage)
+        return sum_tokens(_split(use) for last in lasts for use in last.values())
+    return sum_tokens(split_usage(each.usage) for each in results if each.usage)
 
 
 def _read_cost(results: Sequence[stream_messages.Result], starts: Sequence[int]) -> float | None:
@@ -108,11 +108,6 @@ def _split(use: ModelUsage) -> Tokens:
         hour,
         use.web_search_requests,
     )
-
-
-def _add(counts: Iterable[Tokens]) -> Tokens:
-    rows = [structs.astuple(each) for each in counts]
-    return Tokens(*map(sum, zip(*rows, strict=True)))
 
 
 class PartialKind(StrEnum):

@@ -5,9 +5,10 @@ several records of a message counts is decided by the ledger. Message ids of the
 unique; proxies and scripts number theirs (`msg_2`), so unrelated sessions use the same ones.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, structs
 
 
 class CacheCreation(Struct, frozen=True, kw_only=True, gc=False):
@@ -91,6 +92,11 @@ class Tokens(Struct, frozen=True, gc=False):
     def total(self) -> int:
         """Return all tokens, including output."""
         return self.prompt + self.output
+
+
+def sum_tokens(counts: Iterable[Tokens]) -> Tokens:
+    """Return the sum of some tokens, class by class."""
+    return Tokens(*map(sum, zip(*map(structs.astuple, counts), strict=True)))
 
 
 CLASSES: Final = Tokens.__struct_fields__

@@ -236,8 +236,7 @@ class Metrics(Struct, frozen=True, kw_only=True):
 
 def count_tokens(usages: Iterable[token_usage.Usage]) -> token_usage.Tokens:
     """Return the sum of `usages`."""
-    counts = [structs.astuple(token_usage.split_usage(usage)) for usage in usages]
-    return token_usage.Tokens(*map(sum, zip(*counts, strict=True)))
+    return token_usage.sum_tokens(map(token_usage.split_usage, usages))
 
 
 def build_metrics(

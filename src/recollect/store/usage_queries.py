@@ -55,16 +55,12 @@ FROM (SELECT m.file_id, m.model, m.branch, m.version, m.entrypoint, m.cwd, m.is_
 WEEK = 7 * 24 * 3600
 
 
-class Measures(Tokens, frozen=True, gc=False, kw_only=True):
+class Measures(msgspec.Struct, frozen=True, gc=False):
     """Tokens by class, cost and time of one message; None is not known."""
 
+    tokens: Tokens
     cost: int | None = None
     time: int | None = None
-
-    @property
-    def tokens(self) -> Tokens:
-        """The tokens alone."""
-        return Tokens(*msgspec.structs.astuple(self)[: len(CLASSES)])
 
 
 class ClientSum(NamedTuple):
@@ -105,7 +101,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, gc=False):
         return self.corrected or self.own
 
 
-_MEASURES = Measures.__struct_fields__
+_MEASURES = (*CLASSES, "cost", "time")
 _ENTRIES = f"""
 SELECT m.id, m.file_id, m.position, m.message_id, m.request_id, names.text, m.is_sidechain,
        m.is_relayed, m.client_cost, m.counted, {", ".join(f"m.{name}" for name in _MEASURES)},
@@ -286,7 +282,7 @@ def _make_entry(row: tuple[Any, ...]) -> LedgerEntry:
 
 def _make_measures(values: Iterable[Any]) -> Measures:
     *tokens, cost, time = values
-    return Measures(*tokens, cost=cost, time=time)
+    return Measures(Tokens(*tokens), cost, time)
 
 
 def open_in_memory() -> apsw.Connection:

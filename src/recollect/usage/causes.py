@@ -118,10 +118,10 @@ def split_message(measures: Measures, costs: list[int], case: ReplyCase) -> dict
         return purse.close(Cause.RETRIES)
     if note is not None and note.follows_compaction:
         purse.take_sent(Cause.COMPACTIONS, measures.tokens.prompt)
-    repeated = min(case.cached_before, measures.tokens.prompt) - measures.cache_read
+    repeated = min(case.cached_before, measures.tokens.prompt) - measures.tokens.cache_read
     is_retry = note is not None and note.follows_error
     purse.take_sent(Cause.RETRIES if is_retry else Cause.CACHE_REBUILDS, max(repeated, 0))
-    purse.take(Cause.LONG_CONTEXTS, "cache_read", measures.cache_read - LONG_CONTEXT)
+    purse.take(Cause.LONG_CONTEXTS, "cache_read", measures.tokens.cache_read - LONG_CONTEXT)
     if note is not None:
         purse.take(Cause.THINKING, "output", note.thinking_tokens)
     return purse.close(Cause.OTHER)
@@ -149,7 +149,7 @@ def attribute_messages(
             costs = split_cost(entry, prices)
             yield CausedMessage(entry=entry, parts=split_message(entry.measures, costs, case))
         if not is_subagent:
-            cached = entry.own.tokens.prompt - entry.own.input
+            cached = entry.own.tokens.prompt - entry.own.tokens.input
 
 
 def split_cost(entry: LedgerEntry, prices: Prices) -> list[int]:

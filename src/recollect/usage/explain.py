@@ -55,7 +55,7 @@ def iter_file_lines(path: Path) -> Iterator[FileLine]:
         yield FileLine(
             offset=offset,
             key=find_key(record, message),
-            measures=Measures(*structs.astuple(split_usage(message.usage or Usage())), time=time),
+            measures=Measures(split_usage(message.usage or Usage()), time=time),
             client_cost=to_micro(record.cost_usd),
             agent_id=record.agent_id if record.is_relayed else None,
             is_unfinished=isinstance(message, RelayedUsage) and message.stop_reason is None,
@@ -321,7 +321,7 @@ def _group_entries(entries: Iterable[LedgerEntry]) -> Iterator[list[LedgerEntry]
 
 def _make_traits(entry: LedgerEntry) -> Traits:
     own = entry.own
-    return Traits(entry.file_id, entry.request_id, entry.model, own.time, own.input)
+    return Traits(entry.file_id, entry.request_id, entry.model, own.time, own.tokens.input)
 
 
 def _find_status(entry: LedgerEntry) -> Status:

@@ -7,11 +7,9 @@ subagent without a transcript is known from progress records only. The ledger co
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from msgspec import structs
-
 from recollect.documents.session_documents import TokenShares
 from recollect.locations.transcript_files import TranscriptKind
-from recollect.records.token_usage import Tokens
+from recollect.records.token_usage import Tokens, sum_tokens
 from recollect.store import FileRow
 from recollect.store.usage_queries import LedgerEntry
 from recollect.usage.ledger_access import UsageLedger
@@ -53,9 +51,9 @@ def _share(ledger: UsageLedger, number: int, row: FileRow, members: set[int]) ->
     counted = [entry.measures.cost for name in ("own", "beside") for entry in groups[name]]
     costs = [cost for cost in counted if cost is not None]
     return TokenShares(
-        own=_add_up(groups["own"]),
-        copied=_add_up(groups["copied"]),
-        subagents=_add_up(groups["beside"]),
+        own=_sum(groups["own"]),
+        copied=_sum(groups["copied"]),
+        subagents=_sum(groups["beside"]),
         cost_usd=sum(costs) / MICRO if costs else None,
     )
 
@@ -66,6 +64,5 @@ def _name_share(entry: LedgerEntry, *, is_main: bool) -> str:
     return "copied" if is_main else "elsewhere"
 
 
-def _add_up(entries: Iterable[LedgerEntry]) -> Tokens:
-    rows = [structs.astuple(entry.measures.tokens) for entry in entries]
-    return Tokens(*map(sum, zip(*rows, strict=True)))
+def _sum(entries: Iterable[LedgerEntry]) -> Tokens:
+    return sum_tokens(entry.measures.tokens for entry in entries)

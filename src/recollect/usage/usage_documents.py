@@ -118,8 +118,7 @@ def describe_explanation(explanation: explain.Explanation) -> usage_report.Expla
 
 
 def _describe_line(line: explain.Line) -> usage_report.ExplainLine:
-    measures = line.measures
-    time = measures.time
+    tokens, time = line.measures.tokens, line.measures.time
     return usage_report.ExplainLine(
         status=line.status.value,
         file=mask_path(line.file),
@@ -128,13 +127,13 @@ def _describe_line(line: explain.Line) -> usage_report.ExplainLine:
         request_id=line.request_id,
         model=line.model,
         time=None if time is None else zones.format_moment(time // 1000),
-        input_tokens=measures.input,
-        output_tokens=measures.output,
-        cache_read_tokens=measures.cache_read,
-        cache_write_5m_tokens=measures.cache_write_5m,
-        cache_write_1h_tokens=measures.cache_write_1h,
-        web_search_requests=measures.web_searches,
-        cost_usd=to_dollars(measures.cost),
+        input_tokens=tokens.input,
+        output_tokens=tokens.output,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_5m_tokens=tokens.cache_write_5m,
+        cache_write_1h_tokens=tokens.cache_write_1h,
+        web_search_requests=tokens.web_searches,
+        cost_usd=to_dollars(line.measures.cost),
         note=mask_path(line.note),
         client_cost_usd=UNSET if line.client_cost is None else line.client_cost / MICRO,
         source="agent_progress" if line.is_relayed else UNSET,

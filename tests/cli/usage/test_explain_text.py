@@ -6,6 +6,7 @@ import click
 
 from recollect.cli.explain_text import iter_explanation
 from recollect.pricing import Price
+from recollect.records.token_usage import Tokens
 from recollect.render.terminal import measure
 from recollect.store.usage_queries import Measures
 from recollect.usage.explain import Explanation, Line, PriceUsed, Status
@@ -27,7 +28,7 @@ def line(status: Status, offset: int, note: str = "", cost: int | None = None) -
         message_id="m",
         request_id="r",
         model="claude-opus-5-5",
-        measures=Measures(10, 81, 1_200, 300, 40, cost=cost, time=TEN),
+        measures=Measures(Tokens(10, 81, 1_200, 300, 40), cost=cost, time=TEN),
         note=note,
     )
 
