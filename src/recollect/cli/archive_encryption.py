@@ -1,5 +1,5 @@
-"""`recollect archive encrypt`, `decrypt` and `export`: keys, and taking copies along; and the
-archive that all commands about it work on.
+"""`recollect archive encrypt`, `decrypt` and `export`: keys and tar files; and how all archive
+commands open the archive.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ from recollect.errors import NothingFound, UsageError
 
 
 def open_archive(roots: Iterable[Path]) -> Archive:
-    """Return the archive, which need not exist."""
+    """Return the archive, whether or not it exists yet."""
     command_workspace.use_configured_keys()
     return Archive(find_archive_directory(roots))
 
@@ -33,7 +33,7 @@ def open_existing() -> Archive:
 
 
 def print_document(document: object, lines: Iterable[str], *, as_json: bool) -> None:
-    """Print a document for a program, or lines for a person."""
+    """Print a document as JSON or as text."""
     click.echo(json_output.format_document(document) if as_json else "\n".join(lines))
 
 
@@ -165,7 +165,8 @@ def decrypt(*, yes: bool, as_json: bool) -> int:
 def _make_key(archive: Archive, path: Path) -> tuple[str, ...]:
     """Make a new key in a file; return its recipient.
 
-    A key whose encryption was interrupted is used again, so that the same command finishes it.
+    If an earlier encryption was interrupted, its key is used again, so that repeating the command
+    finishes it.
     """
     from recollect.archive.archive_maintenance import make_identity_file, require_matching_identity
     from recollect.archive.encryption import KeyMissing, get_key_finder
@@ -182,7 +183,7 @@ def _make_key(archive: Archive, path: Path) -> tuple[str, ...]:
 def _encrypt_to_keys(
     archive: Archive, recipients: Sequence[str], key: Path | None, watch: Watch
 ) -> Sequence[str]:
-    """Encrypt to recipients whose key is here; return the identities."""
+    """Encrypt to recipients whose key is on this machine; return the identities."""
     from recollect.archive.archive_maintenance import encrypt_to, require_matching_identity
     from recollect.archive.encryption import IDENTITY_VARIABLE, get_key_finder
 

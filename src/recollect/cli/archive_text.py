@@ -1,8 +1,8 @@
-"""The text output of the archive commands: results, what a user agrees to before anything is
-archived, and snippets that run `recollect archive sync` automatically.
+"""The text output of the archive commands: results, the consent text before anything is archived,
+and snippets that run `recollect archive sync` automatically.
 
-A timer does not see the variables of the user's shell, so those that say where things are become
-part of the command. A passphrase never does.
+A timer does not see the environment of the user's shell, so variables with directories become part
+of the command. A passphrase never does.
 """
 
 import json
@@ -45,7 +45,7 @@ def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:
 
 
 def iter_key_advice(path: Path, columns: int) -> Iterator[str]:
-    """Yield what to do with a new key."""
+    """Yield instructions for a new key."""
     yield from terminal_output.wrap(
         f"The key is in {show_path(path)}. Copy it to a safe place.", columns, ""
     )
@@ -56,7 +56,7 @@ def iter_key_advice(path: Path, columns: int) -> Iterator[str]:
 
 
 def iter_export(report: archive_reports.ArchiveExport) -> Iterator[str]:
-    """Yield what was exported."""
+    """Yield a summary of an export."""
     sessions, files = (
         format_count(len(report.sessions), "session"),
         format_count(report.files, "file"),
@@ -110,7 +110,7 @@ def _list_status(status: archive_reports.ArchiveStatus) -> Iterator[tuple[str, s
 
 
 def iter_sync(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str]:
-    """Yield what a sync did."""
+    """Yield a summary of a sync."""
     counts = [
         (report.added, "new"),
         (report.grown, "grown"),
@@ -126,7 +126,7 @@ def iter_sync(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str
 
 
 def iter_sync_problems(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str]:
-    """Yield what was not copied, and why."""
+    """Yield the files that were not copied, with the reasons."""
     for path in report.skipped:
         yield from terminal_output.wrap(safe_text(f"Skipped {path}", single_line=True), columns, "")
     for path in report.vanished:
@@ -157,7 +157,7 @@ def iter_sessions(
 
 
 def iter_verification(document: archive_reports.ArchiveVerification, columns: int) -> Iterator[str]:
-    """Yield what was checked, and every damage with the files that it affects."""
+    """Yield a summary of a check, and the files affected by each damaged part."""
     for damage in document.damaged:
         yield from terminal_output.wrap(safe_text(f"{damage.name} is {damage.reason}"), columns, "")
         for path in damage.files:
@@ -177,7 +177,7 @@ def iter_verification(document: archive_reports.ArchiveVerification, columns: in
 def iter_written(
     files: list[archive_reports.WrittenFile], directory: str, *, dry_run: bool
 ) -> Iterator[str]:
-    """Yield how many files were written, or would be."""
+    """Yield the number of files that were written, or would be."""
     new = sum(each.outcome == "restored" for each in files)
     present = len(files) - new
     verb = "Would write" if dry_run else "Wrote"
@@ -186,7 +186,7 @@ def iter_written(
 
 
 def iter_removal(document: archive_reports.ArchiveRemoval, columns: int) -> Iterator[str]:
-    """Yield what was removed, or would be."""
+    """Yield a summary of what was removed, or would be."""
     verb = "Would remove" if document.is_dry_run else "Removed"
     for each in document.sessions:
         yield f"{verb} session {safe_text(each, single_line=True)}."
@@ -210,7 +210,7 @@ ESTIMATED_RATIO = 4
 
 
 def ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> None:
-    """Say what would be kept and what would be deleted otherwise, and ask."""
+    """Explain what would be kept, and what Claude Code would delete otherwise, and ask."""
     listed = {root: list_claude_files(root).found for root in roots}
     retentions = {root: retention.read_retention(root) for root in listed}
     deletions = [
@@ -233,7 +233,7 @@ def ask_for_consent(archive: Archive, roots: Iterable[Path], *, yes: bool) -> No
 def iter_deletions(
     days: float, deletions: Sequence[datetime], now: datetime, columns: int
 ) -> Iterator[str]:
-    """Yield what Claude Code will delete soon, and the setting that would change that."""
+    """Yield the sessions that Claude Code will delete soon, and the setting that prevents it."""
     soon = [each for each in deletions if each <= now + retention.SOON]
     overdue = sum(each <= now for each in soon)
     count = (
@@ -251,7 +251,7 @@ def iter_deletions(
 
 
 def iter_consent(path: Path, files: int, size: int, columns: int) -> Iterator[str]:
-    """Yield what the user agrees to."""
+    """Yield the text that the user agrees to."""
     rows = [
         ("Where", show_path(path)),
         ("Now", f"{format_count(files, 'file')}, {format_bytes(size)}"),
@@ -283,7 +283,7 @@ _PLACES = (
 
 
 def find_program() -> list[str]:
-    """Return the command that runs this program, by its path: timers have a short PATH."""
+    """Return the full path of this program: timers have a short PATH."""
     script = shutil.which("recollect")
     return [str(Path(script).absolute())] if script else [sys.executable, "-m", "recollect"]
 
@@ -293,9 +293,9 @@ def make_command(
     system: str = sys.platform,
     environment: Mapping[str, str] = os.environ,
 ) -> list[str]:
-    """Return the command that copies what is new, wherever it is started."""
+    """Return the command that syncs the archive, from any directory."""
     places = [f"{name}={value}" for name in _PLACES if (value := environment.get(name))]
-    # Windows has no such program, and its tasks see the user's variables.
+    # Windows has no `env`, and its tasks see the user's variables.
     prefix = ["/usr/bin/env", *places] if places and system != "win32" else []
     roots = [word for each in claude_dirs for word in ("--claude-dir", str(each.absolute()))]
     return [*prefix, *find_program(), "archive", "sync", "--quiet", *roots]
@@ -316,7 +316,7 @@ def iter_snippets(command: list[str], system: str = sys.platform) -> Iterator[tu
         yield f"and this as {place}.timer", _make_timer()
         enable = f"systemctl --user enable --now {_LABEL}.timer"
         yield "then run", enable
-    # To cron, an unescaped % is the end of the command.
+    # In a crontab, an unescaped % ends the command.
     line = "0 * * * * " + _quote(command).replace("%", "\\%")
     yield "Every hour with cron: add this line with `crontab -e`", line
 

@@ -3,8 +3,8 @@ folders after `@` and of commands after `/`.
 
 Keys are read by prompt_toolkit while events are printed. A question takes over the input: the draft
 is set aside, and keys count as an answer only after the question has been on the screen for a
-moment, so that someone who is typing cannot accidentally say yes. A line answers the question that
-was open when Enter was pressed, whatever is open by the time it is read.
+moment, so that nobody approves something by accident while typing. A line answers the question that
+was open when Enter was pressed, even if another is open by the time it is read.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from recollect.render.terminal import clip, safe_text
 from recollect.render.terminal.canvas import Canvas
 
 LISTING_SECONDS: Final = 10.0
-"""How long a listing of the project is cached: a new file should appear soon."""
+"""How long a listing of the project is cached; short, so that new files appear soon."""
 
 MAX_DESCRIPTION: Final = 60
 
@@ -60,7 +60,7 @@ class PromptCompleter(Completer):
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterator[Completion]:
-        """Yield what the word before the cursor may become."""
+        """Yield the completions of the word before the cursor."""
         before = document.text_before_cursor
         word = before.split()[-1] if before and not before[-1].isspace() else ""
         if word.startswith("@"):
@@ -73,7 +73,7 @@ class PromptCompleter(Completer):
             path = f"{found.path}/" if found.is_folder else found.path
             shown = safe_text(path, single_line=True)
             if shown == path and " " not in path:
-                # The client takes a path up to the next blank.
+                # For the client, a path ends at the next blank.
                 yield Completion(path, -len(typed), display=shown)
 
     def _complete_command(self, typed: str) -> Iterator[Completion]:
@@ -114,7 +114,7 @@ _OWN_COMMANDS: Final = (
 
 
 def open_keyboard(terminal: TextIO) -> Input | None:
-    """Return the input of a terminal; None for the usual one."""
+    """Return the input of a terminal; None for the default one."""
     if sys.platform == "win32":
         return None
     from prompt_toolkit.input.vt100 import Vt100Input  # does not exist on Windows
@@ -164,7 +164,7 @@ class ChatScreen:
             work = (self._read_events(), self._write_lines(), self._greet())
             tasks = [asyncio.create_task(each) for each in work]
             try:
-                # Keys that come between two prompts would be echoed, and Enter become Ctrl+J.
+                # Keys pressed between two prompts would be echoed, and Enter would become Ctrl+J.
                 with self._input.app.input.raw_mode():
                     await self._read_input()
             finally:
@@ -220,7 +220,7 @@ class ChatScreen:
             self._print(dialog.render(self._canvas))
         else:
             await self._conversation.answer(dialog.request.id, answer, by="terminal")
-            # Before the next prompt takes keys: they are no longer meant for the question.
+            # Before the next prompt reads keys: they are no longer meant for the question.
             self._follow_requests()
 
     async def _run_command(self, text: str) -> None:
@@ -285,7 +285,7 @@ class ChatScreen:
 
     def _render_prompt(self) -> ANSI:
         columns, rows = shutil.get_terminal_size()
-        # Also called when the window has changed.
+        # Also called after the window was resized.
         self._canvas.resize(count_columns())
         room = max(rows - _RESERVED_LINES, 1)
         lines = self._output.render_partial()[-room:]
@@ -305,7 +305,7 @@ class ChatScreen:
             self._has_unwritten.set()
 
     async def _write_lines(self) -> None:
-        """Write what was printed above the input, and let keys answer a question that it shows."""
+        """Write the pending output above the input, and enable answers to a question in it."""
         while True:
             await self._has_unwritten.wait()
             self._has_unwritten.clear()
@@ -337,7 +337,7 @@ class ChatScreen:
     def _submit(self, event: KeyPressEvent) -> None:
         self._addressee = self._dialog
         event.current_buffer.validate_and_handle()
-        # It would keep the text until the next prompt, and a question could set that aside.
+        # `print` would keep the text until the next prompt, which a question could set aside.
         event.current_buffer.reset()
 
     def _make_interrupt(self) -> Callable[[KeyPressEvent], None]:

@@ -62,7 +62,7 @@ class ProgressLine:
 
 @contextmanager
 def progress_line(noun: str) -> Iterator[Callable[[int, int], None]]:
-    """Return a callback that shows how much of `noun` is done; the line is erased at the end."""
+    """Return a callback that shows progress in `noun`; the line is erased at the end."""
     line = ProgressLine()
     try:
         yield partial(line.show, noun)
@@ -162,9 +162,9 @@ def command_workspace(
     is_demo: bool = False,
     tip: str = TIP,
 ) -> Iterator[Workspace]:
-    """Open a workspace that shows its progress; without any sessions, `tip` says what to try.
+    """Open a workspace that shows its progress; `tip` is the hint if there are no sessions.
 
-    The progress line is erased at the end, so print the answer after the `with` statement.
+    The progress line is erased at the end, so print the result after the `with` statement.
     """
     line = ProgressLine()
     workspace = Workspace(_find_roots(claude_dirs, is_demo), None, prices, read_clock, line.show)

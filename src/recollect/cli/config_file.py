@@ -1,8 +1,7 @@
 """The config file: its location, the settings it may contain, and their validation.
 
-Knows names and types of settings, not what commands do with them. Settings of a table are named
-like `redact.emails`. Without a file, no TOML parser is imported: most users have none, and every
-start would pay for it.
+Defines names and types of settings, not their use. Settings in a table have names like
+`redact.emails`. The TOML parser is only imported if there is a file, because most users have none.
 """
 
 import os
@@ -31,7 +30,7 @@ class ConfigValue(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A setting: how its value is validated, and the parameter that it is the default of."""
+    """A setting: its validation, and the parameter for which it is the default."""
 
     read: Callable[[object], Value]
     parameter: str | None
@@ -69,7 +68,7 @@ def find_path(environment: Mapping[str, str] = os.environ) -> Path:
     if chosen:
         return Path(chosen).absolute()
     if "linux" in sys.platform:
-        # The same as platformdirs returns, whose import would take half of a warm run.
+        # The same as in platformdirs, whose import would take half the time of a warm run.
         base = environment.get("XDG_CONFIG_HOME", "").strip()
         return Path(base or Path.home() / ".config") / "recollect" / NAME
     import platformdirs  # not needed everywhere
@@ -133,7 +132,7 @@ def _read_path(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError('expected a quoted path, such as "~/prices.toml".')
     path = os.path.expanduser(value)
-    # A relative path would depend on the directory that a command is called from.
+    # A relative path would depend on the current directory.
     if not os.path.isabs(path):
         raise ValueError(f"{value} is a relative path; start it with / or ~.")
     return path
@@ -170,7 +169,7 @@ def _read_expressions(value: object) -> tuple[str, ...]:
 
 
 def _read_patterns(value: object) -> tuple[str, ...]:
-    """Return own patterns as `kind=pattern`."""
+    """Return the user's patterns as `kind=pattern`."""
     items = value if isinstance(value, dict) else {"": None}
     if not all(_KIND.fullmatch(kind) and isinstance(each, str) for kind, each in items.items()):
         raise ValueError(
@@ -208,7 +207,7 @@ _REDACT: Final = ("home", "users", "hosts", "emails", "patterns", "allow")
 
 
 def load_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy":
-    """Return what the settings say about masking."""
+    """Return the redaction policy in the settings."""
     from recollect.redact.findings import OwnPattern, RedactionPolicy
 
     stated = load_config_values(environment)

@@ -1,8 +1,8 @@
 """Requests of the client as lines in a terminal, and typed words as answers.
 
-Independent of the terminal: a dialog returns lines and takes a line. There is no default answer: an
-empty line is never accepted, and neither is a word that the dialog does not offer. Secrets are
-masked until the user reveals them; what is sent back is never masked.
+Independent of the terminal: a dialog returns lines and accepts a line. There is no default answer:
+an empty line is never accepted, nor a word that is not among the choices. Secrets are masked until
+the user reveals them; answers are sent unmasked.
 """
 
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ _DESTINATIONS: Final = {
     "projectSettings": "in this project, for everyone",
     "userSettings": "in all projects",
 }
-"""Where Claude Code keeps a rule."""
+"""Where Claude Code saves a rule."""
 _MARGIN: Final = "  "
 
 
@@ -59,11 +59,11 @@ class Dialog:
         self._answers: dict[str, str | tuple[str, ...]] = {}
         self._is_revealed = False
         self._has_secrets = False
-        """Whether something was masked when the request was drawn."""
+        """Whether anything in the request was masked."""
 
     @property
     def choices(self) -> str:
-        """What can be typed, in one line."""
+        """The choices, in one line."""
         return f"{self._choices}  r reveal" if self._hides else self._choices
 
     @property
@@ -118,7 +118,7 @@ class Dialog:
         return masked
 
     def draft(self, text: str) -> str | None:
-        """Return the line to edit, if `text` requests that; it is not masked."""
+        """Return the unmasked line to edit, if `text` requests editing."""
         if not isinstance(self.request, ToolRequest) or text.strip() not in ("e", "edit"):
             return None
         given = decode_value(self.request.input, dict[str, Any]) or {}
@@ -127,7 +127,7 @@ class Dialog:
         return f"e {bytes(self.request.input).decode(errors='replace')}"
 
     def answer(self, text: str) -> RequestAnswer | None:
-        """Return the answer, or None if more is needed and the request is to be drawn again.
+        """Return the answer, or None if more input is needed and the request must be shown again.
 
         Raises UsageError if `text` is none of the choices.
         """
@@ -256,7 +256,7 @@ def _render_question(question: Question, canvas: Canvas) -> Iterator[str]:
 
 
 def _describe_field(field: FormField) -> str:
-    """Return a value that a server asks for, by the name that it has in the answer."""
+    """Return the description of a form field, with its name in the answer."""
     choices = " | ".join(each.value for each in field.options)
     details = (choices or field.kind, "required" if field.is_required else "", field.description)
     return f"{field.name}: {', '.join(filter(None, details))}"

@@ -36,7 +36,7 @@ BROKEN_PIPE = 141
 
 _IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 _HOOK_SECONDS = 0.002
-"""Longer than a hook takes to return."""
+"""Seconds to wait: longer than a hook takes to return."""
 
 
 def run(program: click.Command, arguments: Sequence[str]) -> int:
@@ -83,7 +83,7 @@ def repeat_lost_interrupt(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def _interrupt_again() -> None:
-    # From a thread, because it would be raised, and lost, in here otherwise.
+    # From a thread: raised here, it would be lost again.
     _thread.start_new_thread(_interrupt_soon, (_thread.get_ident(),))
 
 
@@ -92,7 +92,7 @@ def _interrupt_soon(thread: int) -> None:
     if sys.platform == "win32":
         _thread.interrupt_main()
     else:
-        # A real signal also ends a system call that the thread waits in.
+        # A real signal also interrupts a blocking system call.
         signal.pthread_kill(thread, signal.SIGINT)
 
 
@@ -142,7 +142,7 @@ def _explain_system_error(error: OSError) -> str:
 
 
 def _explain_bug(error: Exception) -> str:
-    """Name only the type of the error: its text may contain private data."""
+    """Report only the type of the error: its text may contain private data."""
     if os.environ.get(DEBUG_VARIABLE):
         from traceback import format_exception  # for failures only
 

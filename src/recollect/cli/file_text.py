@@ -51,7 +51,7 @@ class SearchOptions(TypedDict):
 
 
 def load_history(path: Path, options: SearchOptions) -> FoundFile:
-    """Return the versions of a file; raise NothingFound if no session names it."""
+    """Return the versions of a file; raise NothingFound if no session mentions it."""
     from recollect.versions.file_paths import is_directory
     from recollect.workspace.file_queries import FileRequest, find_file
 
@@ -63,7 +63,7 @@ def load_history(path: Path, options: SearchOptions) -> FoundFile:
 
 
 def find_version(name: str, history: FileHistory, options: SearchOptions) -> Version:
-    """Return the version that `name` means; raises NothingFound if there is none."""
+    """Find a version by number, time or turn; raises NothingFound if there is none."""
     from recollect.versions import file_restore
 
     def check_turn(session_id: str, turn: int) -> None:
@@ -78,13 +78,13 @@ def find_version(name: str, history: FileHistory, options: SearchOptions) -> Ver
 
 
 def report_unreadable(history: FileHistory) -> None:
-    """Print which transcripts could not be read."""
+    """Print the transcripts that could not be read."""
     for each in history.unreadable:
         click.echo(f"recollect: {safe_text(each)}", err=True)
 
 
 def iter_versions(history: FileHistory, columns: int) -> Iterator[str]:
-    """Yield one line per version under headings, and remarks on the whole history."""
+    """Yield one line per version, grouped under headings, and remarks on the history."""
     rows = [_HEADINGS, *map(_make_cells, history.versions)]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(GAP) * len(widths), _MIN_PROMPT_WIDTH)
@@ -112,7 +112,7 @@ def _make_cells(version: Version) -> tuple[str, ...]:
 
 
 def name_reason(version: Version) -> str:
-    """Return the prompt behind a version, or what may have changed the file from outside."""
+    """Return the prompt behind a version, or the possible causes of an outside change."""
     if version.change is None and version.causes:
         kinds = ", ".join(cause.kind.value for cause in version.causes)
         return join_lines(f"possibly: {kinds}")
@@ -122,7 +122,7 @@ def name_reason(version: Version) -> str:
 def iter_diff(old: tuple[str, str], new: tuple[str, str], *, reveal: bool = False) -> Iterator[str]:
     """Yield a unified diff of two texts, each with its name; nothing if they are equal.
 
-    Texts are compared as they are, so that a changed secret is a changed line, and masked then.
+    Texts are compared unmasked, so that a changed secret is a changed line, and then masked.
     """
     before, after = (_split_lines(text) for _, text in (old, new))
     masked = {} if reveal else {**_mask_lines(old[1]), **_mask_lines(new[1])}

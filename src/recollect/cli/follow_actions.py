@@ -1,5 +1,5 @@
-"""Actions for growing sessions: those of `recollect follow --on`, which are desktop notifications
-and the user's own programs, and rewriting an export.
+"""Actions for growing sessions: desktop notifications and the user's programs for `recollect follow
+--on`, and rewriting an export.
 
 Programs are started from an argument vector, never through a shell. No text from a transcript
 becomes an argument of the user's program; it is passed in the environment, shortened and made safe.
@@ -131,7 +131,7 @@ async def _call(arguments: Sequence[str], fired: triggers.FiredTrigger) -> None:
 
 
 _REST_SECONDS: Final = 0.5
-"""A reply comes in several lines; one export is enough for them."""
+"""A reply is written as several lines; one export is enough for them."""
 
 
 def watch_session(workspace: Workspace, name: str, write_again: Callable[[], None]) -> None:
@@ -143,10 +143,10 @@ def watch_session(workspace: Workspace, name: str, write_again: Callable[[], Non
 async def write_on_change(
     events: AsyncGenerator[live_events.AnyEvent, None], write_again: Callable[[], None]
 ) -> None:
-    """Call `write_again` after events, once for those that come together."""
+    """Call `write_again` after events, once per burst."""
     changed = asyncio.Event()
     watching = asyncio.create_task(_notice(events, changed))
-    # What changed while the file was written last is written too, even if the session has ended.
+    # Changes during the last export are exported too, even if the session has ended.
     while changed.is_set() or not watching.done():
         waiting = asyncio.create_task(changed.wait())
         await asyncio.wait({waiting, watching}, return_when=asyncio.FIRST_COMPLETED)

@@ -2,7 +2,7 @@
 
 Output is append-only, so a tool call is rendered when it is made and again when its result arrives.
 Only the last turns of each file are kept in memory, so that the cost does not grow with the
-session. Of the history, only the requested number of turns is rendered.
+session. Of earlier turns, only the requested number is rendered.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ SPARE_TURNS: Final = 4
 MAX_KEYS: Final = 20_000
 
 BATCH: Final = 1000
-"""Records after which a history is processed."""
+"""Number of records of the history to process at a time."""
 
 _NESTED: Final = "  ┃ "
 _ID_LENGTH: Final = 8
@@ -48,7 +48,7 @@ Key = tuple[object, ...]
 
 
 class EventRenderer:
-    """Turns events into lines; `flush` renders what has been fed since the last time.
+    """Renders events as lines; `flush` renders the events since the last flush.
 
     Of the history, the last `turns` turns are rendered, or everything from `starts` on, which are
     offsets by path.
@@ -141,9 +141,9 @@ class EventRenderer:
 
 
 class TurnWindow:
-    """The last turns of one file, and which of their steps were rendered.
+    """The last turns of one file, and their steps that were rendered.
 
-    With `start`, an offset, it keeps everything from there on until that is rendered.
+    With `start`, an offset, everything after it is kept until it has been rendered.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class TurnWindow:
         self.reset()
 
     def reset(self) -> None:
-        """Start over with an empty file; what was rendered is not rendered again."""
+        """Start over with an empty file, without rendering any step twice."""
         self._records: list[Record] = []
         self._session = Session()
         self._new: list[Record] = []
@@ -178,7 +178,7 @@ class TurnWindow:
             self._update_session()
 
     def end_history(self, turns: int) -> None:
-        """Mark what comes before the start as rendered, or all but the last `turns` turns."""
+        """Mark everything before the start, or all but the last `turns` turns, as rendered."""
         self.is_history = False
         if self._start is not None:
             self._skip_all_but(0)
@@ -191,7 +191,7 @@ class TurnWindow:
         self._rendered |= {key: None for view, _, key in new if view.number < first}
 
     def render(self, canvas: Canvas, columns: int) -> Iterator[str]:
-        """Yield the lines of what was not rendered yet."""
+        """Yield the lines of the steps that were not rendered yet."""
         for view, step, key in self._iter_new():
             self._rendered[key] = None
             if step is None or self._is_within_turn:

@@ -1,5 +1,5 @@
-"""`recollect run --ask`: one prompt, with the client's questions answered in the terminal; and the
-events of a conversation as lines, drawn like the turns of `show`.
+"""`recollect run --ask`: run a prompt, and answer the client's requests in the terminal; and the
+events of a conversation as lines, rendered like the turns of `show`.
 
 Complete records become permanent lines; the block being written is returned separately, because it
 changes until its record arrives.
@@ -37,7 +37,7 @@ _SETTLED_ELSEWHERE = {
 
 
 class ChatOutput:
-    """Draws events."""
+    """Renders events."""
 
     def __init__(self, conversation: Conversation, canvas: Canvas) -> None:
         self._conversation = conversation
@@ -70,7 +70,7 @@ class ChatOutput:
 
     @property
     def status(self) -> str:
-        """What the conversation is doing, in one line."""
+        """The status of the conversation, in one line."""
         conversation = self._conversation
         queued, tasks = len(conversation.queue), len(conversation.tasks)
         cost = conversation.cost
@@ -129,7 +129,7 @@ async def run_interactively(options: ConversationOptions, prompt: str, canvas: C
 
 
 class _InteractiveRun:
-    """A run whose questions are answered."""
+    """A run in which the user answers requests."""
 
     def __init__(self, conversation: Conversation, canvas: Canvas) -> None:
         self.conversation = conversation
@@ -214,7 +214,7 @@ async def _read_line(choices: str, draft: str) -> str | None:
 
 
 def _discard_typed_input() -> None:
-    """Drop keys from before the question was shown: they were not meant for it."""
+    """Drop keys typed before the question was shown: they were not meant for it."""
     if sys.platform != "win32":
         import termios  # does not exist on Windows
 

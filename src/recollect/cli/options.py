@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ESCAPE: Final = "\x00"
-"""Prefix that keeps `-1` from being parsed as an option; no process argument can contain it."""
+"""Prefix that keeps `-1` from being parsed as an option; arguments can never contain it."""
 
 _END_OF_OPTIONS: Final = "--"
 
@@ -53,7 +53,7 @@ def _keep_filter(ctx: click.Context, _: click.Parameter, value: str | None) -> N
 
 
 def _decide_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
-    """Return whether JSON is wanted: --jq implies it."""
+    """Return whether to output JSON: --jq implies it."""
     return value or JSON_FILTER in ctx.meta
 
 

@@ -1,8 +1,8 @@
 """The picker in a terminal: key bindings, layout, clipboard, and what follows a pick.
 
-Imports prompt_toolkit, which takes a tenth of a second. Slow work runs in
-threads, and results that arrive too late are dropped, so that keys always respond immediately. Only
-our own commands with quoted arguments are copied to the clipboard, never text of a session.
+Imports prompt_toolkit, which takes a tenth of a second. Slow work runs in threads, and outdated
+results are dropped, so that keys always respond immediately. Only our own commands with quoted
+arguments are copied to the clipboard, never text of a session.
 """
 
 import asyncio
@@ -106,12 +106,12 @@ _STYLE = Style.from_dict(
 
 
 class Actions(NamedTuple):
-    """What can be done with a session; each returns a message."""
+    """Actions on a session; each returns a message."""
 
     copy_command: Callable[[SessionListing], str]
     """Copy the command that resumes it."""
     check_resume: Callable[[SessionListing], str]
-    """Say why it cannot be resumed; nothing if it can."""
+    """Return why it cannot be resumed; empty if it can."""
 
 
 class Picker:
@@ -145,9 +145,9 @@ class Picker:
         self._application.timeoutlen = self._application.ttimeoutlen = ESCAPE_PAUSE
 
     def run(self, typed: str = "") -> picker_state.Pick | None:
-        """Run the picker, or go on where it was; return None if it was quit without a pick.
+        """Run the picker, or continue it; return None if the user quits without a pick.
 
-        `typed` is searched for as if it were typed now.
+        `typed` is used as if it had just been typed.
         """
         return self._application.run(pre_run=lambda: self._start(typed))
 
@@ -346,13 +346,13 @@ def _ignore_event(action: Callable[[], None]) -> Callable[[KeyPressEvent], None]
 
 
 def wait_for_enter() -> str:
-    """Wait until what is on the screen has been read; return what was typed meanwhile."""
+    """Wait until the user presses Enter; return the input typed before it."""
     # Unlike waiting for one key, a prompt keeps what was typed before it could be shown.
     return PromptSession[str]("Press Enter to continue, or type to search: ").prompt().strip()
 
 
 def make_picker(workspace: Workspace) -> Picker:
-    """Return a picker of the sessions of a workspace; it keeps query and row between its runs."""
+    """Return a picker for the sessions of a workspace; it keeps its query and row between runs."""
     transcripts = workspace.require_sessions()
     actions = Actions(
         lambda listing: _copy_command(workspace, listing),
@@ -368,7 +368,7 @@ def make_picker(workspace: Workspace) -> Picker:
 
 
 def do_pick(ctx: click.Context, pick: picker_state.Pick) -> int:
-    """Run `show` or `resume` on the picked session; what is shown stays until the pager is left."""
+    """Run `show` or `resume` on the picked session; output stays until the user quits the pager."""
     command = load_command(pick.action.value)
     arguments = [pick.listing.path]
     if pick.action is picker_state.PickAction.SHOW and pick.hit is not None:
@@ -379,7 +379,7 @@ def do_pick(ctx: click.Context, pick: picker_state.Pick) -> int:
 
 
 def _point_at(hit: Hit) -> list[str]:
-    """Return the arguments of `show` that read a session at a hit."""
+    """Return the arguments of `show` that open a session at a hit."""
     _, _, record = hit.link.partition("#")
     words = (hit.snippet.text[start:end] for start, end in hit.snippet.marks)
     marks = [f"--highlight={word}" for word in dict.fromkeys(words)]

@@ -43,7 +43,7 @@ class FoundHits(Struct, frozen=True):
     hits: Mapping[str, Hit] = {}
     """The best hit of each session, by its id, the best session first."""
     note: str = ""
-    """How the search differs from what was typed."""
+    """How the search differs from the input."""
 
 
 class Sources:
@@ -109,7 +109,7 @@ def _list_facts(listing: SessionListing) -> tuple[tuple[str, str], ...]:
 
 
 class PickerScope(StrEnum):
-    """Which sessions are listed."""
+    """The sessions to list."""
 
     PROJECT = "this project"
     EVERYWHERE = "everywhere"
@@ -125,23 +125,23 @@ class PickerRow(Struct, frozen=True):
 
 
 class PickAction(StrEnum):
-    """What to do with the picked session."""
+    """An action on the picked session."""
 
     SHOW = "show"
     RESUME = "resume"
 
 
 class Pick(Struct, frozen=True):
-    """A picked session and what to do with it."""
+    """A picked session and the action on it."""
 
     action: PickAction
     listing: SessionListing
     hit: Hit | None = None
-    """Where to read it."""
+    """The hit to open it at."""
 
 
 class DateFilter(StrEnum):
-    """Since when sessions are listed."""
+    """The date range of the list."""
 
     ALWAYS = ""
     TODAY = "today"
@@ -153,7 +153,7 @@ _DAYS = {DateFilter.TODAY: 1, DateFilter.WEEK: 7, DateFilter.MONTH: 30}
 
 
 class PickerState(Struct, frozen=True, kw_only=True):
-    """Everything that the screen shows."""
+    """The state of the screen."""
 
     listings: tuple[SessionListing, ...]
     """All sessions, most recently active first."""
@@ -171,7 +171,7 @@ class PickerState(Struct, frozen=True, kw_only=True):
     """When the first day of `dates` started, as a Unix timestamp."""
     is_help_shown: bool = False
     note: str = ""
-    """How the search differs from what was typed."""
+    """How the search differs from the input."""
     message: str = ""
 
     @property
@@ -247,7 +247,7 @@ def show_matches(state: PickerState) -> PickerState:
 
 
 def add_found(state: PickerState, query: str, found: FoundHits) -> PickerState:
-    """Append the sessions that `query` found, and note their hits; not for an outdated query."""
+    """Append the sessions found by `query`, with their hits, unless the query is outdated."""
     if query != state.query:
         return state
     titled = [row for row in state.rows if row.is_titled]
@@ -263,7 +263,7 @@ def add_found(state: PickerState, query: str, found: FoundHits) -> PickerState:
 
 
 def list_scope(state: PickerState) -> list[SessionListing]:
-    """Return the sessions in the current scope that no filter leaves out."""
+    """Return the sessions in the current scope that pass all filters."""
     return [each for each in state.listings if _passes(each, state)]
 
 

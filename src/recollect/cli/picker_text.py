@@ -71,7 +71,7 @@ def render_rows(state: PickerState, columns: int, lines: int, now: datetime) -> 
 
 
 def _suggest(state: PickerState) -> str:
-    """Return which key would list more."""
+    """Return a hint at the key that lists more."""
     if state.errors_only:
         return "Alt-E lists sessions without failures too."
     if state.branch is not None:

@@ -68,7 +68,7 @@ COMMANDS = {
     "resume": "Resume a session in Claude Code.",
     "replay": "Replay a session or a saved stream as it happened.",
     "star": "Star sessions to find them again.",
-    "note": "Print your note on a session, or set it to TEXT.",
+    "note": "Show or set your note on a session.",
     "open": "Print the web app's link to a session.",
     "serve": "Browse, search and follow sessions in the browser.",
     "export": "Export sessions as HTML, Markdown, text, JSON or tables.",
@@ -94,7 +94,7 @@ USAGE_WORDS = {
     "session": "session",
     "blocks": "block",
 }
-"""The commands of ccusage, and the group of `recollect usage` that each is."""
+"""The commands of ccusage, and the matching groups of `recollect usage`."""
 
 
 _SIBLINGS = {

@@ -1,7 +1,7 @@
-"""The output of `recollect run`: text rendered as by `follow`, or JSON Lines.
+"""The output of `recollect run`: text as in `follow`, or JSON Lines.
 
 JSON messages are passed through as the client printed them, except for secrets, so that scripts can
-use messages that this version does not know. In a terminal, a block that is still being written is
+use messages that are unknown to this version. In a terminal, a block that is still being written is
 shown in transient lines below the permanent ones; they never exceed the terminal height, because
 lines that have scrolled away cannot be erased.
 """
@@ -67,7 +67,7 @@ def describe_end(session: stream_session.StreamSession, code: int) -> RunDocumen
 
 
 _MARGIN = 2
-"""Lines of the terminal that stay free: the line of the cursor and one above."""
+"""Lines of the terminal to leave free: that of the cursor and one above."""
 
 
 def is_live() -> bool:
@@ -101,17 +101,17 @@ class Screen:
 
 
 TURNS: Final = 20
-"""Turns to keep: a run is one, plus a few more when background tasks report."""
+"""Number of turns to keep: a run has one, plus a few when background tasks report."""
 
 MAX_PARTIAL_LENGTH: Final = 8000
-"""Characters of a partial block that are rendered, from its end: more than fits on a screen."""
+"""Maximum length of a partial block to render, from its end: more than fits on a screen."""
 
 _NESTED: Final = "  ┃ "
 _SUCCESS: Final = "success"
 
 
 class StreamRenderer:
-    """Turns what a stream session returns into lines, with a window for each subagent."""
+    """Renders the records of a stream session as lines, with a window for each subagent."""
 
     def __init__(self, canvas: Canvas, session: stream_session.StreamSession) -> None:
         self._canvas = canvas

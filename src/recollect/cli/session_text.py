@@ -1,6 +1,6 @@
 """A session as lines for a terminal: all of it, a place with its context, or an outline.
 
-Lines are made as they are printed: the first page of a long session is there at once.
+Lines are generated as they are printed, so the first page of a long session appears immediately.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _render_fork(session: Session, view: turn_documents.TurnView, canvas: Canvas
 
 
 def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
-    """Yield the subagents that no known call started."""
+    """Yield the subagents without a known call."""
     strays = [
         each for each in session.contents.subagents if each.call is None and not each.is_warmup
     ]
@@ -166,7 +166,7 @@ def iter_thread(
 
 
 class _OutlineRow(NamedTuple):
-    """A prompt or a subagent: number, time, calls and failures; what it is about; its outcome."""
+    """A prompt or a subagent: number, time, calls and failures, subject and outcome."""
 
     cells: tuple[str, str, str, str]
     line: Text
@@ -179,7 +179,7 @@ _CELL_STYLES = ("cyan", "cyan", "dim", "red")
 def iter_outline(
     session: Session, turns: Sequence[int], render_options: RenderOptions
 ) -> Iterator[str]:
-    """Yield one line for each prompt: its number, when it was, what came of it and what it says.
+    """Yield one line for each prompt: its number, time, outcome and text.
 
     Like the lines of a table, they are not cut in a pipe or a file.
     """

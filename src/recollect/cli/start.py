@@ -30,7 +30,7 @@ _MINUTE: Final = 60
 
 
 def iter_overview(look: "FirstRunOverview", columns: int, now: datetime) -> Iterator[str]:
-    """Yield what was found, what will be deleted soon, and how long indexing takes."""
+    """Yield the sessions found, those to be deleted soon, and the time that indexing takes."""
     since = f"; the oldest is from {format_date(look.oldest)}" if look.oldest else ""
     projects = format_count(look.projects, "project")
     yield from wrap(
@@ -89,7 +89,7 @@ def run(ctx: click.Context) -> int:
 
 
 def _is_at_terminal() -> bool:
-    """Return whether a picker can be shown and gets key presses."""
+    """Return whether stdin and stdout are terminals, as a picker needs."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -97,12 +97,12 @@ def _pick(ctx: click.Context, claude_dirs: tuple[Path, ...], *, is_first: bool) 
     from recollect.cli.picker_screen import do_pick, make_picker, wait_for_enter  # 0.1 s
     from recollect.cli.picker_state import PickAction
 
-    # The picker takes the whole screen and would hide the overview before it was read.
+    # The picker fills the screen and would hide the overview before it is read.
     typed = wait_for_enter() if is_first else ""
     with command_workspace(claude_dirs) as workspace:
         picker = make_picker(workspace)
         pick = picker.run(typed)
-        # Reading a session comes back to the same query and row.
+        # After reading a session, the picker has the same query and row.
         while pick is not None and pick.action is PickAction.SHOW:
             do_pick(ctx, pick)
             pick = picker.run()

@@ -25,7 +25,7 @@ SEPARATOR: Final = " | "
 NOTHING: Final = "recollect: nothing to show yet"
 COLUMNS_VARIABLE: Final = "COLUMNS"
 _MANY: Final = 1000
-"""Width if the client gives none: a wrapped line is better than a cut one."""
+"""Width if the client does not give one: a wrapped line is better than a truncated one."""
 
 _WITHOUT_INDEX: Final = {
     statusline_figures.IndexState.MISSING: "run `recollect index` once",

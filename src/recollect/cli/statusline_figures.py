@@ -2,7 +2,7 @@
 
 Every input field is optional and untrusted: versions differ, and a line without a field is better
 than no line. Uses plain tuples and the standard library's JSON, since importing msgspec would take
-longer than everything else here. The index is read as it is, because updating it takes too long;
+longer than everything else here. The index is read without updating it, which would take too long;
 the cost of the session is the client's own if there is one, which is always current.
 """
 
@@ -33,7 +33,7 @@ _PERCENT: Final = 100
 _USAGE: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _PROJECTS: Final = "projects"
 _MIN_SECRET: Final = 16
-"""Characters of the shortest secret that a name may hold."""
+"""Minimum length of a secret in a name."""
 
 
 class StatusInput(NamedTuple):
@@ -102,7 +102,7 @@ def parse_status(data: bytes) -> StatusInput:
 def _mask(model: str | None) -> str | None:
     if model is None or len(model) < _MIN_SECRET:
         return model
-    from recollect.redact import mask_name  # only for a name that may hold a secret
+    from recollect.redact import mask_name  # only for a name that may contain a secret
 
     return mask_name(model)
 
@@ -228,7 +228,7 @@ def _judge(totals: QuickTotals | None, status: StatusInput, directory: Path) -> 
         is_there = (directory / INDEX_NAME).exists()
         return IndexState.UNREADABLE if is_there else IndexState.MISSING
     listed = find_stamp(status.transcript)
-    # Without a transcript, which may not exist yet, the index cannot be behind.
+    # Without a transcript, which may not exist yet, the index cannot be outdated.
     is_current = listed is None or is_same(totals.stamp, listed)
     return IndexState.CURRENT if is_current else IndexState.BEHIND
 

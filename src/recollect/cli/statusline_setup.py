@@ -1,8 +1,8 @@
 """Rarely used parts of `recollect statusline`: the settings snippet and the background sync.
 
-The snippet is only printed, never installed. The sync updates the index for later lines, since no
-other command may ever run for someone who only uses the status line. It never creates an index:
-that can take a while, and is for the user to decide.
+The snippet is only printed, never installed. The sync updates the index for later lines, because
+some users run no other command. It never creates an index: that can take a while, and is the user's
+decision.
 """
 
 import json

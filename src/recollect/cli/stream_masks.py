@@ -1,4 +1,4 @@
-"""Mask secrets in the output of a running client before a person or a program sees it.
+"""Mask secrets in the output of a running client before it is shown or passed on.
 
 Complete messages are masked when they are decoded. This module handles the rest: text that is still
 being written, permission requests, and messages that are passed on to programs.
@@ -24,12 +24,12 @@ Json = dict[str, Any]
 
 
 def mask_words(text: str) -> str:
-    """Return a text as it may be shown."""
+    """Return a text with secrets masked."""
     return mask_text(STREAM, text)
 
 
 class PartialMask:
-    """What can be shown of a block that grows."""
+    """The masked text of a growing block."""
 
     def __init__(self) -> None:
         self._start_over()
@@ -40,7 +40,7 @@ class PartialMask:
         self._shown = ""
 
     def mask(self, text: str) -> str:
-        """Return what can be shown of a text: the one from before, grown, or another one."""
+        """Return the masked form of a text: the previous one with more appended, or a new one."""
         if find_mask() is None:
             return text
         if not text.startswith(self._seen):
@@ -51,7 +51,7 @@ class PartialMask:
 
 
 class MessageMask:
-    """Masks the messages of a client as programs get them.
+    """Masks the messages of a client for programs.
 
     Pieces of a text are held back until it is clear that they contain no secret, and the last one
     until the block is complete.
@@ -61,7 +61,7 @@ class MessageMask:
         self._blocks: dict[tuple[object, object], tuple[Json, GrowingText]] = {}
 
     def iter_masked(self, message: Json) -> Iterator[Json]:
-        """Yield what was held back, then the message without its secrets."""
+        """Yield the pieces that were held back, then the masked message."""
         event = message.get("event")
         agent = message.get("parent_tool_use_id")
         if find_mask() is None or not isinstance(event, Mapping):

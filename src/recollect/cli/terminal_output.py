@@ -83,7 +83,7 @@ def count_columns() -> int:
 
 
 def count_table_columns() -> int:
-    """Return the width of tables: that of the terminal, and no limit in a pipe or a file.
+    """Return the width of tables: that of the terminal, or unlimited in a pipe or file.
 
     COLUMNS limits them everywhere.
     """
@@ -117,7 +117,7 @@ def wrap(sentence: str, columns: int, indent: str = INDENT) -> list[str]:
 
 
 _CHUNK = 200
-"""Lines per write: every write is flushed, which has a cost."""
+"""Lines per write, because every write is flushed."""
 
 pager_option = click.option(
     "--pager/--no-pager", "paged", default=True, help="Use a pager for long output in a terminal."
@@ -129,7 +129,7 @@ _always: ContextVar[bool] = ContextVar("always", default=False)
 
 @contextmanager
 def force_pager() -> Iterator[None]:
-    """Show output in the pager however short it is, and until the pager is left."""
+    """Show output in the pager, however short it is, until the user quits the pager."""
     token = _always.set(True)
     try:
         yield
@@ -175,7 +175,7 @@ def _less_options(start: str | None) -> Iterator[None]:
     """Set the options of `less` while it runs, on top of those of the user."""
     given = os.environ.get("LESS")
     options = given if given is not None else "RX" if _always.get() else "FRX"
-    # A little below the top, so that what comes before it is seen too.
+    # A little below the top, so that the lines before it are visible too.
     os.environ["LESS"] = options if start is None else f"{options} -j.3$ +/{start}"
     try:
         yield
@@ -187,7 +187,7 @@ def _less_options(start: str | None) -> Iterator[None]:
 
 
 def _has_pager() -> bool:
-    """Return whether there is a pager, which stays until it is left."""
+    """Return whether there is a pager that stays open until the user quits it."""
     from shutil import which  # only in a terminal
 
     wanted = os.environ.get("PAGER", "").split()[:1]

@@ -1,5 +1,5 @@
-"""Checks before a command writes: a Claude directory is a target only if it is named as one, and
-anything that cannot be undone needs confirmation.
+"""Checks before a command writes: a Claude directory must be named explicitly as the target, and
+irreversible actions need confirmation.
 """
 
 import sys
@@ -41,7 +41,7 @@ class TargetOptions(TypedDict):
 
 
 def keeps_times(options: TargetOptions) -> bool:
-    """Whether files get their old times; Claude Code would delete them in its own directory."""
+    """Whether to keep original times; Claude Code would delete such files in its directory."""
     return options["keep_times"] or options["into_claude_dir"] is None
 
 
@@ -53,7 +53,7 @@ def target_options(function: F) -> F:
 
 
 def choose_target(options: TargetOptions, default: str) -> Path:
-    """Return where to write; a Claude directory only if it was named as one."""
+    """Return the target directory; a Claude directory only if named explicitly."""
     target, claude_dir = options["target"], options["into_claude_dir"]
     if target and claude_dir:
         raise UsageError("Use only one of --to and --into-claude-dir.")

@@ -1,1 +1,1 @@
-"""The commands, one module each: its arguments, which layer it calls, and what it prints."""
+"""The commands, one module each: arguments, a call to the layer below, and output."""

@@ -160,7 +160,7 @@ def status(*, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     try:
         roots = resolve_roots(claude_dirs)
     except NothingFound:
-        # The archive may be all that is left.
+        # Without a Claude directory, there may still be an archive.
         roots = ()
     document = describe_status(archive_encryption.open_archive(roots), roots)
     archive_encryption.print_document(
@@ -337,7 +337,7 @@ def _list_cached() -> dict[str, "SessionListing"]:
         with command_workspace() as workspace:
             found = workspace.sessions().sessions
     except NothingFound:
-        # The archive may be all that is left.
+        # Without a Claude directory, there may still be an archive.
         return {}
     return {each.path: each for each in found}
 

@@ -199,7 +199,7 @@ def _make_label(entry: BlamedLine, width: int) -> str:
 
 
 def _iter_counts(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
-    """Yield how many lines each prompt wrote, most first, and then the others."""
+    """Yield the number of lines by prompt, largest first, and then the others."""
     counts: dict[tuple[str, ...], int] = {}
     for entry in entries:
         label = _make_label(entry, columns)

@@ -1,5 +1,5 @@
-"""`recollect bundle` and `recollect import`: sessions with everything that belongs to them in one
-file, and back on disk after a check.
+"""`recollect bundle` and `recollect import`: pack sessions with all their files into one file,
+check it, and unpack it.
 """
 
 from collections import Counter
@@ -146,7 +146,7 @@ def import_command(
     `--claude-dir`.
 
     With `--into-claude-dir`, Claude Code can resume the sessions, in the same path as on the other
-    machine or in the one given by `--map`. Exits with 4 if the bundle is damaged or invalid.
+    machine, or in another one given by `--map`. Exits with 4 if the bundle is damaged or invalid.
 
     \b
       recollect import tide.recollect --dry-run

@@ -82,7 +82,7 @@ def chat_command(**options: Unpack[_Options]) -> int:
 
 
 def plan_conversation(options: _Options) -> ConversationOptions:
-    """Return what to start."""
+    """Return the options of the conversation to start."""
     from recollect.launch.conversation_options import ConversationOptions  # not needed for --help
 
     session, directory, environment = None, str(Path.cwd()), {}

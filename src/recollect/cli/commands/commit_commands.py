@@ -199,7 +199,7 @@ def _make_prompt_cells(entry: PromptLines) -> tuple[str, str, str, str]:
 
 
 def iter_other_counts(counts: dict[str, int], total: int) -> Iterator[str]:
-    """Yield how many lines are from elsewhere."""
+    """Yield the number of lines from elsewhere, by kind."""
     for name, count in counts.items():
         if count:
             yield f"{format_count(count, 'line')} of {total:,} {name}"

@@ -1,7 +1,7 @@
 """`recollect completion`: shell completion scripts, and the completion of session ids.
 
 Errors while completing are silent, since the user has not run anything yet. Sessions come from the
-index as it is, because the shell waits for the result.
+index without updating it, because the shell waits for the result.
 """
 
 import os

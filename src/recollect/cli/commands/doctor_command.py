@@ -1,6 +1,6 @@
 """`recollect doctor`: check transcripts, Claude directories and the index, and print the findings.
 
-Knows wording and layout only; the counting is done in `recollect.health`. Lists are truncated,
+Contains only wording and layout; `recollect.health` does the counting. Lists are truncated,
 because a damaged history may have thousands of entries; `--json` has them all.
 """
 
@@ -29,7 +29,7 @@ MAX_ROWS = 12
 def iter_remainder(
     number: int, noun: str, indent: str = terminal_output.INDENT * 2
 ) -> Iterator[str]:
-    """Yield how many of `number` rows are omitted, if any."""
+    """Yield the number of omitted rows, if any."""
     if number > MAX_ROWS:
         yield f"{indent}… and {format_count(number - MAX_ROWS, f'more {noun}')}"
 
@@ -64,7 +64,7 @@ def _describe_permissions(root: RootReport) -> str:
 
 
 def iter_retention(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
-    """Yield how long transcripts are kept, and which will be deleted next."""
+    """Yield the retention period, and the next sessions to be deleted."""
     for root in roots:
         yield from terminal_output.wrap(_describe_retention(root), columns)
         if not root.expiring:
@@ -112,7 +112,7 @@ def iter_orphans(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
 
 
 def iter_timelines(roots: Sequence[RootReport], columns: int) -> Iterator[str]:
-    """Yield what another program keeps in the Claude directories."""
+    """Yield the timelines that another program keeps in the Claude directories."""
     timelines = [timeline for root in roots for timeline in root.timelines]
     if not timelines:
         return
@@ -146,7 +146,7 @@ def iter_index(index: IndexReport, sqlite: str, columns: int) -> Iterator[str]:
 
 
 def iter_archive(archive: ArchiveReport | None, columns: int) -> Iterator[str]:
-    """Yield whether deleted sessions are kept."""
+    """Yield the state of the archive."""
     if archive is None:
         return
     if not archive.is_enabled:
@@ -223,7 +223,7 @@ def iter_report(report: HealthReport, title: str, columns: int) -> Iterator[str]
 
 
 def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterable[str]]:
-    """Return the sections about this machine, which a report on given paths does not have."""
+    """Return the sections about this machine, which are missing if paths are given."""
     if report.index is None:
         return {}
     timelines = list(iter_timelines(report.roots, columns))
@@ -231,7 +231,7 @@ def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterable[
         "Claude directories": iter_roots(report.roots, columns),
         "Retention": iter_retention(report.roots, columns),
         "Leftovers": iter_orphans(report.roots, columns),
-        # Hardly anybody has any.
+        # Rarely present.
         **({"Other programs": timelines} if timelines else {}),
         "Index": iter_index(report.index, report.sqlite or "", columns),
         "Archive": iter_archive(report.archive, columns),
@@ -343,7 +343,7 @@ def _iter_by_file(
 
 
 def _iter_listing(listing: _Listing, columns: int) -> Iterator[str]:
-    """Yield the first rows as a table, and how many were omitted."""
+    """Yield the first rows as a table, and the number of omitted ones."""
     if listing.rows:
         indent = terminal_output.INDENT * 2 if listing.words else terminal_output.INDENT
         yield from terminal_output.wrap(listing.words, columns)

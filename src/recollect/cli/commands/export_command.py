@@ -1,5 +1,5 @@
-"""`recollect export`: sessions as files, with their secrets masked; what an export says on stderr,
-and the review of what it masks.
+"""`recollect export`: write sessions to files with secrets masked, summarise that on stderr, and
+review the masked values.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MAX_VALUE: Final = 200
 
 
 def describe_export(document: ExportDocument) -> Iterator[str]:
-    """Yield which files were written, and what was masked in them."""
+    """Yield the written files, and the kinds of secrets masked in them."""
     for path in document.unread:
         yield f"recollect: Could not read {safe_text(path, single_line=True)}"
     yield from _describe_files(document)
@@ -104,7 +104,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 UNREAD: Final = 4
 _STDOUT: Final = ("-", "/dev/stdout")
 _SLASHES: Final = ("/", os.sep)
-"""What the name of a directory may end with."""
+"""A target that ends with one of these is a directory."""
 _SPLIT: Final = 50
 _FORMATS: Final = ("html", "markdown", "text", "json", "jsonl", "csv", "parquet")
 _NOT_FOR_TERMINALS: Final = frozenset({"html", "jsonl"})
@@ -259,7 +259,7 @@ def export_command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> in
     chosen = _make_options(options)
     _check_target(request, chosen, options)
     with command_workspace(options["claude_dirs"]) as workspace:
-        # An export has a stage of its own that masks, by the policy of what leaves the machine.
+        # Exports are masked in a later stage, with the policy for exports.
         mask_by_default(None)
         if not options["no_redact"]:
             chosen = replace(chosen, redaction=workspace.redaction)
@@ -344,7 +344,7 @@ def _make_options(options: _Options) -> ExportOptions:
 
 
 def _check_target(request: ExportRequest, chosen: ExportOptions, options: _Options) -> None:
-    """Raise UsageError for a target that does not fit what is exported."""
+    """Raise UsageError for a target that does not fit the format or the number of sessions."""
     if options["review"] and (options["no_redact"] or not sys.stdin.isatty()):
         raise UsageError("--review asks about each secret, so it needs a terminal and redaction.")
     if options["watch"] and (request.is_many or not _has_file(options)):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NEWEST: Final = "latest"
 DRAW_SECONDS: Final = 0.1
-"""How long events are collected, so that a burst of records is rendered once."""
+"""How long to collect events, so that a burst of records is rendered once."""
 
 MAX_WAITING: Final = 1000
 _RUN: Final = "--run"
@@ -120,7 +120,7 @@ def _check(session: str | None, options: _Options) -> None:
 def _open_events(
     session: str | None, options: _Options
 ) -> tuple[AsyncGenerator[AnyEvent, None], Mapping[str, int]]:
-    """Return the events, and the offsets by path at which their text begins."""
+    """Return the events, and the offsets by path at which output begins."""
     # Resolving a session opens the index, and following imports the session model.
     from recollect.cli.command_workspace import command_workspace
     from recollect.live.follow import FollowOptions
@@ -135,7 +135,7 @@ def _open_events(
             if not options["json_lines"]:
                 from recollect.workspace.follow_starts import find_start  # opens the session
 
-                # The turns before are read for their numbers.
+                # Earlier turns are read to count them.
                 start, starts = "start", find_start(found).offsets
         events = workspace.follow(
             None if is_wide else session or NEWEST,

@@ -44,7 +44,7 @@ LEGEND: Final = {
 }
 
 _MIN_TITLE_WIDTH: Final = 36
-"""Columns that the title keeps before another column is added."""
+"""Minimum width of the title for another column to be added."""
 _MAX_WIDTH: Final = {"project": 20, "model": 20, "branch": 24}
 _NARROW: Final = 72
 _NARROW_PROJECT: Final = 12
@@ -108,7 +108,7 @@ def iter_lines(
 
 
 def list_marks(rows: Sequence[SessionLine], now: datetime) -> list[str]:
-    """Return the legend of the marks that occur in `rows`."""
+    """Return the legend of the marks in `rows`."""
     used = {mark for row in rows for mark in _mark(row.entry, now)}
     return [f"{mark} {meaning}" for mark, meaning in LEGEND.items() if mark in used]
 
@@ -129,7 +129,7 @@ def _choose_columns(
             lambda each: clip(terminal_output.label_project(each.cwd or each.project), project),
         ),
     ]
-    # Known only if it was asked for.
+    # Only known if requested.
     cost = _make("cost", ">", entries, lambda each: _show_cost(each.cost_usd))
     if cost.width:
         chosen.append(cost)

@@ -77,7 +77,7 @@ def replay_command(
 
 
 class _Pause:
-    """Accumulates pauses, since very short ones are not worth a sleep."""
+    """Accumulates pauses, because very short ones are not worth a sleep."""
 
     def __init__(self, speed: float | None) -> None:
         self.speed = speed or 1.0

@@ -89,7 +89,7 @@ def checkpoints_command(
 def load_checkpoints(
     name: str, claude_dirs: tuple[Path, ...]
 ) -> tuple[SessionCheckpoints, BackupDirectory]:
-    """Return the checkpoints of the session that `name` means, and where its backups are."""
+    """Return the checkpoints and the backups of a session."""
     from recollect.cli.command_workspace import command_workspace  # opens the index
     from recollect.library.opening import open_transcript
     from recollect.versions.recorded_evidence import BackupDirectory
@@ -286,7 +286,7 @@ def _restore_checkpoint(session: str, number: int, options: _Options) -> None:
 def _find_here(directory: str) -> Path:
     """Return the session's directory, if it is the current one or below it.
 
-    A transcript may claim to have worked anywhere, so its word alone is not enough.
+    A transcript can name any directory, so it is not trusted.
     """
     here = Path.cwd()
     if directory and Path(directory).is_relative_to(here):

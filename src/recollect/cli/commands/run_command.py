@@ -1,7 +1,7 @@
 """`recollect run`: run a prompt in Claude Code and watch it work.
 
-Arguments after `--` are for the client. They are removed before click parses the rest, so that none
-can be mistaken for one of ours.
+Arguments after `--` are passed to the client. They are removed before click parses the rest, so
+that none is mistaken for one of our options.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def get_client_arguments() -> Sequence[str]:
 
 
 DRAW_SECONDS: Final = 0.1
-"""How long the client may be silent before its output is rendered."""
+"""Output is rendered once the client has been silent for this long."""
 
 _ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 _SIGNALLED: Final = 128

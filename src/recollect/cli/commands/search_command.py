@@ -46,7 +46,7 @@ _PARTS = {"tool_input": "call", "tool_result": "result", "other": "record"}
 def iter_result(
     result: SearchResult, listings: Mapping[str, SessionListing], columns: int, *, is_coloured: bool
 ) -> Iterator[str]:
-    """Yield what was not found, each session with its results, and how many there are.
+    """Yield notes on the query, the results by session, and totals.
 
     `listings` provide the titles of sessions by id.
     """
@@ -64,7 +64,7 @@ def iter_result(
 
 
 def list_notes(result: SearchResult) -> list[str]:
-    """Return what was not found, and which words were searched for in another form than typed."""
+    """Return notes on words that were not found, or that were searched for in another form."""
     return [*_iter_notes(result)]
 
 
@@ -85,7 +85,7 @@ def _iter_notes(result: SearchResult) -> Iterator[str]:
 
 
 def _describe_total(result: SearchResult, shown: int) -> str:
-    """Return how many results there are, which of them are shown, and how to get the others."""
+    """Return the number of results, the range shown, and how to get the rest."""
     at_least = "" if result.is_total_exact else "At least "
     sessions = format_count(result.total_sessions, "session")
     total = f"{at_least}{format_count(result.total, 'result')} in {sessions}"
@@ -182,8 +182,8 @@ def _safe(text: str) -> str:
 
 DEFAULT_LIMIT = 10
 INDEXING_SECONDS = 1.5
-"""How long a search in a terminal indexes new texts first. Starting up, finishing the current
-read and searching take the rest of the two seconds that people may have to wait."""
+"""How long a search in a terminal first indexes new texts. Start-up, the last read and the search
+itself take the rest of the two seconds that a user should wait at most."""
 
 _NOT_COMPLETE = (
     "recollect: Indexing is not finished, so results may be missing. Search again, or use --wait."

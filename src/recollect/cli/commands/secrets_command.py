@@ -1,4 +1,4 @@
-"""`recollect secrets`: where API keys, passwords and other secrets are in your sessions."""
+"""`recollect secrets`: find API keys, passwords and other secrets in sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 FOUND = UnreadableInput.exit_code
-"""For scripts: a session with a secret should not be shared unmasked."""
+"""The exit code if a secret was found, for scripts that check before sharing."""
 _HEADINGS = ("COUNT", "CONFIDENCE", "SESSION", "TURN", "WHEN", "KIND")
 _ADVICE = "Values are never printed. A key that others may have seen should be revoked or rotated."
 

@@ -109,7 +109,7 @@ def serve_command(  # noqa: PLR0913 - one parameter per option
 
 
 def _find_roots(claude_dirs: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the Claude directories; having none is not an error, since the page explains it."""
+    """Return the Claude directories; none is not an error, because the page explains it."""
     try:
         roots = resolve_roots(claude_dirs)
     except NothingFound:

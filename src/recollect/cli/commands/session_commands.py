@@ -1,5 +1,5 @@
-"""Small commands for one session: `recollect star`, `recollect note`, `recollect resume`, which
-resumes it in Claude Code, and `recollect open`, which prints its link in the web app.
+"""Commands for one session: `recollect star` and `recollect note`; `recollect resume`, which
+resumes it in Claude Code; and `recollect open`, which prints its link to the web app.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def star_command(names: tuple[str, ...], *, remove: bool, claude_dirs: tuple[Pat
 def note_command(
     name: str, text: str | None, *, remove: bool, claude_dirs: tuple[Path, ...]
 ) -> int:
-    """Print your note on a session, or set it to TEXT.
+    """Show or set your note on a session.
 
     See `recollect show` for how to specify SESSION. Notes are private: they are kept in Recollect's
     own data directory, never in the Claude directory, and are never exported.
@@ -178,7 +178,7 @@ def resume_command(
 
 
 def plan_named(session: str, claude_dirs: Sequence[Path]) -> Resumption:
-    """Plan how to resume the session that `session` names."""
+    """Return the plan for resuming a session."""
     with command_workspace(claude_dirs) as workspace:
         return workspace.plan_resume(session)
 

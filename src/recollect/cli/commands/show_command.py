@@ -182,7 +182,7 @@ def _show_thread(workspace: Workspace, name: str, options: _Options) -> int:
 
 
 def _has_head(options: _Options) -> bool:
-    """Return whether the figures of a session come first."""
+    """Return whether the output starts with the figures of the session."""
     is_text = not (options["raw"] or options["as_json"] or options["json_lines"])
     return is_text and not options["outline"]
 
@@ -292,7 +292,7 @@ def _print_json(
 
 
 def _hide_paths(about: Metadata) -> Metadata:
-    """Return metadata whose paths hold no secret."""
+    """Return metadata with secrets in its paths masked."""
     from msgspec.structs import replace
 
     from recollect.redact import mask_path
@@ -305,7 +305,7 @@ def _hide_paths(about: Metadata) -> Metadata:
 
 
 def _print_raw(session: Session, turns: Sequence[int] | None) -> None:
-    """Write the lines of `turns`, or of the whole file, as they are but for secrets."""
+    """Write the original lines of `turns`, or of the whole file, with secrets masked."""
     from recollect.reader.line_blocks import mask_line
     from recollect.reader.transcript_reader import read_transcript
 

@@ -1,4 +1,4 @@
-"""`recollect statusline` as click sees it, for help and documentation, and its JSON document.
+"""`recollect statusline` as a click command, for help and documentation, and its JSON document.
 
 Calls by Claude Code bypass this module: `recollect.cli.main` runs `recollect.cli.statusline` before
 click is imported.
