@@ -20,7 +20,7 @@ BROWSER   := $(VENV)/.stamp-browser
 RECIPE    := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check lint test-sdk test-client bench fuzz docs clean
+.PHONY: help app test check lint compile test-sdk test-client bench fuzz docs clean
 
 help: ## show this help
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -28,14 +28,20 @@ help: ## show this help
 app: $(APP) ## install Recollect and open the web app, with sample sessions if you have none
 	@$(BIN)/recollect serve --demo-if-empty
 
-# One more than there are cores: tests also wait for browsers and servers.
-WORKERS = $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
+# More than there are cores: tests also wait for browsers and servers.
+WORKERS = $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 2))
+# In the order of tests/slow_files.py instead of the files with most tests first.
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: $(DEV) $(BROWSER) lint ## run lint, type checks, import contracts and all tests
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+test: $(DEV) $(BROWSER) lint compile ## run lint, type checks, import contracts and all tests
+	$(PYTEST)
 
-check: $(DEV) lint ## like `make test`, without slow tests
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m 'not slow'
+check: $(DEV) lint compile ## like `make test`, without slow tests
+	$(PYTEST) -m 'not slow'
+
+# Tests start the program hundreds of times; with PYTHONDONTWRITEBYTECODE each start would compile it.
+compile: $(DEV)
+	@$(BIN)/python -m compileall -q src tests/guard
 
 lint: $(DEV) ## run linters, type checks and import contracts
 	$(BIN)/ruff check

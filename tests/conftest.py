@@ -18,6 +18,7 @@ from tests import process
 from tests.golden import WRITE_VARIABLE
 from tests.guard.home_guard import Policy, install, make_policy, policy_to_environment
 from tests.process import RunRecollect
+from tests.slow_files import SLOW_FILES, make_order
 
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = ROOT / "tests" / "guard"
@@ -58,7 +59,9 @@ def _restore_signals() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that use the sample data, so that `-m "not shared"` deselects them."""
+    """Put slow files first, and mark tests that use the sample data for `-m "not shared"`."""
+    order = make_order(SLOW_FILES)
+    items.sort(key=lambda item: order(item.path))
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
