@@ -161,13 +161,64 @@ def _is_full(address: str) -> bool:
     return "part=true" in address and "quick" not in address
 
 
-def test_the_rest_follows_when_nobody_types(browser: Browser, tmp_path: Path) -> None:
-    """Full results replace the quick ones; what is selected in the field stays, and the place."""
-    root = ClaudeRoot(tmp_path / "claude")
+def _make_many(place: Path) -> ClaudeRoot:
+    """Sessions with words that a quick search does not find all of."""
+    root = ClaudeRoot(place / "claude")
     for first, second in product("abcdefgh", repeat=2):
         name = f"{first}{second}"
         session_id = str(uuid5(NAMESPACE_URL, name))
         root.session(session_id, prompt(f"{name}tion", uuid=name, sessionId=session_id))
+    return root
+
+
+@pytest.mark.parametrize("way", ["Tab", "j", "facet", "gone"])
+def test_the_focus_stays_when_the_rest_follows(browser: Browser, tmp_path: Path, way: str) -> None:
+    """It is on the same result or facet, as high in the window; on the next one if it is gone."""
+    root = _make_many(tmp_path)
+    with run_server(tmp_path, root.path) as server, visit(browser, server) as found:
+        server.wait_until_current()
+        page = found.open("/search")
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route(_is_full, hold)
+        with page.expect_request(lambda request: _is_full(request.url)):
+            page.keyboard.type("tion")
+        count = page.locator("#results .count")
+        expect(count).to_have_text("32 results in 32 sessions · still searching")
+        page.evaluate("scrollTo(0, 300)")
+        links = page.locator(".facets li a" if way == "facet" else ".hit a")
+        if way == "j":
+            page.locator("form.search input[type=search]").blur()
+            for _ in range(3):
+                page.keyboard.press("j")
+            address = page.evaluate("document.activeElement.getAttribute('href')")
+        else:
+            links.nth(4 if way != "facet" else 0).focus()
+            address = links.nth(4 if way != "facet" else 0).get_attribute("href")
+        if way == "gone":
+            address = links.nth(5).get_attribute("href")
+            page.evaluate("document.activeElement.setAttribute('href', '/s/gone')")
+        top = page.evaluate("document.activeElement.getBoundingClientRect().top")
+        held[0].continue_()
+        expect(count).to_have_text("64 results in 64 sessions")
+        focused = page.locator(f"#results a[href='{address}']")
+        expect(focused).to_be_focused()
+        place = page.evaluate("document.activeElement.getBoundingClientRect().top")
+        is_chosen = page.locator(".chosen").count() == 1
+        assert (abs(place - top) <= 1, is_chosen) == (True, way == "j")
+        if way == "j":
+            page.keyboard.press("j")
+            expect(page.locator(".chosen a")).to_be_focused()
+            expect(focused).not_to_be_focused()
+        assert found.problems == []
+
+
+def test_the_rest_follows_when_nobody_types(browser: Browser, tmp_path: Path) -> None:
+    """Full results replace the quick ones; what is selected in the field stays, and the place."""
+    root = _make_many(tmp_path)
     with run_server(tmp_path, root.path) as server, visit(browser, server) as found:
         server.wait_until_current()
         page = found.open("/search")

@@ -4,6 +4,7 @@
 
 import { findAround, getElement } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
+import { choose } from "./keys.js";
 import { showTimes } from "./times.js";
 import { showText } from "./words.js";
 
@@ -50,8 +51,43 @@ function linkTo(query) {
   return item;
 }
 
+/**
+ * Replaces the results. The focus stays on its link, or goes to the nearest one that is still there,
+ * at the same height in the window.
+ * @param {HTMLElement} results
+ * @param {DocumentFragment} found
+ * @param {HTMLElement} field where the focus goes if there is no link left
+ */
+function replaceResults(results, found, field) {
+  const focused = document.activeElement;
+  if (!focused || !results.contains(focused)) {
+    results.replaceChildren(found);
+    return;
+  }
+  const { top } = focused.getBoundingClientRect();
+  const wasChosen = focused.closest(".chosen") !== null;
+  const kind = focused.closest(".hit") ? ".hit a" : "a";
+  const before = [...results.querySelectorAll(kind)];
+  const place = before.indexOf(focused);
+  // A little more for those before it: of two as near, the next one is taken.
+  const nearest = before
+    .map((link, at) => ({ link, distance: at < place ? place - at + 0.5 : at - place }))
+    .sort((one, other) => one.distance - other.distance);
+  results.replaceChildren(found);
+  /** @type {Map<string | null, HTMLElement | SVGElement>} */
+  const after = new Map();
+  for (const link of results.querySelectorAll("a")) after.set(link.getAttribute("href"), link);
+  const kept = nearest.map((each) => after.get(each.link.getAttribute("href")));
+  const link = kept.find((each) => each) ?? field;
+  link.focus({ preventScroll: true });
+  scrollBy(0, link.getBoundingClientRect().top - top);
+  const item = link.closest("[data-item]");
+  if (wasChosen && item instanceof HTMLElement) choose(item);
+}
+
 export function startSearching() {
   const form = getElement(document, "form.search", HTMLFormElement);
+  const field = getElement(form, "input[type=search]", HTMLInputElement);
   const results = getElement(document, "#results", HTMLElement);
   let asked = new AbortController();
   let timer = 0;
@@ -71,7 +107,7 @@ export function startSearching() {
     query.set("part", "true");
     if (isQuick) query.set("quick", "true");
     try {
-      results.replaceChildren(await fetchFragment(`/search?${query}`, asked.signal));
+      replaceResults(results, await fetchFragment(`/search?${query}`, asked.signal), field);
       showTimes(results);
       // Slow lookups run once typing has stopped.
       if (results.querySelector("[data-unfinished]")) {
