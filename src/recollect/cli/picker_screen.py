@@ -249,7 +249,7 @@ class Picker:
             (("escape", "d"), True, self._switch_dates),
             (("f1",), True, self._switch_help),
             (("?",), has_no_query, self._switch_help),
-            (("escape",), True, self._quit),
+            (("escape",), True, self._leave),
             (("c-c",), True, self._quit),
             (("c-d",), True, self._quit),
         )
@@ -262,6 +262,13 @@ class Picker:
 
     def _switch_help(self) -> None:
         self._set(is_help_shown=not self._state.is_help_shown)
+
+    def _leave(self) -> None:
+        """Close the help, or the picker if it is not shown."""
+        if self._state.is_help_shown:
+            self._switch_help()
+        else:
+            self._quit()
 
     def _quit(self) -> None:
         self._application.exit(result=None)

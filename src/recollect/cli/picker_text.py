@@ -29,7 +29,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("Alt-E", "only sessions with failures"),
     ("Alt-D", "only today, the last 7 or 30 days"),
     ("F1", "toggle this help; also ? before you type"),
-    ("Esc", "quit"),
+    ("Esc", "close this help, or quit"),
 )
 _KEY_WIDTH = 8
 HINTS: tuple[str, ...] = (

@@ -139,11 +139,13 @@ def test_the_whole_help_is_shown_on_small_screens(
     with open_terminal(columns=columns, lines=lines, env=environment, cwd=tmp_path) as terminal:
         terminal.wait_for_text("8 of 8 sessions, everywhere")
         terminal.send("?")
-        shown = terminal.wait_for_text("Esc     quit")
+        shown = terminal.wait_for_text("Esc     close this help")
         assert [key for key, _ in KEYS if not any(f" {key} " in line for line in shown)] == []
         assert shown[1].startswith("▸")
         terminal.send("?")
-        terminal.wait_for(lambda lines: not any("Esc     quit" in line for line in lines))
+        terminal.wait_for(
+            lambda lines: not any("Esc     close this help" in line for line in lines)
+        )
 
 
 def test_letters_always_search(picker: Terminal) -> None:
@@ -163,11 +165,14 @@ def test_filters_are_keys(picker: Terminal) -> None:
 
 
 def test_the_keys_are_listed(picker: Terminal) -> None:
-    """A question mark shows and hides them."""
-    picker.send("?")
-    picker.wait_for_text("only sessions with failures")
-    picker.send("?")
-    picker.wait_for_text("session ba574db1")
+    """A question mark shows and hides them; Escape hides them too, and then leaves."""
+    for key in ("?", ESCAPE):
+        picker.send("?")
+        picker.wait_for_text("only sessions with failures")
+        picker.send(key)
+        picker.wait_for_text("session ba574db1")
+    picker.send(ESCAPE)
+    assert picker.wait_for_end() == 0
 
 
 @pytest.mark.parametrize("key", [ESCAPE, "\x03", "\x04"])
