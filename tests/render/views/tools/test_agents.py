@@ -24,6 +24,13 @@ def test_subagent_with_its_answer() -> None:
     )
 
 
+def test_the_time_of_a_call_is_said_once() -> None:
+    """The client's figure is left out if the call took as long."""
+    took = make_call("Task", TASK).duration_ms
+    result = {"content": [], "totalToolUseCount": 2, "totalDurationMs": took}
+    assert describe_call(make_call("Task", TASK, result)).summary == "2 tool calls"
+
+
 def test_subagent_in_the_background() -> None:
     """One whose answer comes later says where it is to be found."""
     result = {"status": "async_launched", "agentId": "a1", "outputFile": "/t/a1.output"}

@@ -48,7 +48,7 @@ def _summarise_agent(case: Case) -> str:
                 "interrupted" if done.was_interrupted else None,
                 _count(done.total_tool_use_count, "tool call"),
                 _count(done.total_tokens, "token"),
-                None if done.total_duration_ms is None else format_duration(done.total_duration_ms),
+                _name_time(case, done.total_duration_ms),
             )
         case agent_tools.AgentLaunched():
             return "started in the background"
@@ -59,6 +59,15 @@ def _summarise_agent(case: Case) -> str:
         case agent_tools.AgentResult(status=status):
             return status or ""
     return part_builders.take_line(case.text)
+
+
+def _name_time(case: Case, total_ms: float | None) -> str | None:
+    """Return how long a subagent worked, unless its call says the same."""
+    if total_ms is None:
+        return None
+    called_ms = case.call.duration_ms
+    words = format_duration(total_ms)
+    return None if called_ms is not None and format_duration(called_ms) == words else words
 
 
 def _count(number: int | None, noun: str) -> str | None:
