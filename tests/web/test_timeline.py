@@ -33,6 +33,15 @@ def test_time_is_to_scale_without_the_pauses() -> None:
     assert ">3600000 ms</text>" in drawn
 
 
+def test_lengths_of_pauses_do_not_overlap() -> None:
+    """Of neighbours the longer one is written; every pause says its length when pointed at."""
+    hour = 3600
+    ends = [(0, 60), (hour, hour + 1), (4 * hour, 4 * hour + 1), (5 * hour, 5 * hour + 600)]
+    drawn = draw_timeline([_make(*each) for each in ends], lambda pause: f"{pause / 1000:.0f} s")
+    assert re.findall(r'class="pause"[^>]*>([^<]+)<', drawn) == ["10799 s"]
+    assert set(re.findall(r"V\d+\"><title>([^<]+)<", drawn)) == {"3540 s", "10799 s", "3599 s"}
+
+
 def test_turns_say_when_they_began_where_there_is_room() -> None:
     """The first of a day with its date; those that begin right after another say nothing."""
     day, minute = 86_400, 60

@@ -73,19 +73,32 @@ def draw_timeline(bars: Sequence[TimelineBar], format_pause: Callable[[float], s
     lanes = 1 + max((bar.lane for bar in bars), default=0)
     bottom = _TOP + lanes * _LANE
     parts = [_draw_bar(bar, scale) for bar in bars]
-    for start, pause in scale.pauses:
-        words = format_pause(pause * 1000)
-        parts.append(_TEXT.format(name="pause", x=start + _PAUSE_ROOM / 2, y=14, words=words))
-        parts.append(
-            Markup('<path class="pause" d="M{:.1f} {}V{}"/>').format(
-                start + _PAUSE_ROOM / 2, _TOP, bottom + _COST_HEIGHT
-            )
-        )
+    parts += _draw_pauses(scale.pauses, format_pause, bottom + _COST_HEIGHT)
     parts += _draw_rates(bars, scale, bottom + _COST_HEIGHT)
     parts += _draw_times(bars, scale, bottom + _COST_HEIGHT + _TIME_HEIGHT - 6)
     return Markup('<svg class="timeline" width="{}" height="{}">{}</svg>').format(
         scale.width, bottom + _COST_HEIGHT + _TIME_HEIGHT, Markup().join(parts)
     )
+
+
+def _draw_pauses(
+    pauses: Sequence[tuple[float, float]], format_pause: Callable[[float], str], bottom: int
+) -> list[Markup]:
+    """Mark all pauses, and write how long they were where there is room: the longest first."""
+    drawn: list[Markup] = []
+    taken: list[tuple[float, float]] = []
+    for start, pause in sorted(pauses, key=lambda each: -each[1]):
+        middle, words = start + _PAUSE_ROOM / 2, format_pause(pause * 1000)
+        drawn.append(
+            Markup('<path class="pause" d="M{:.1f} {}V{}"><title>{}</title></path>').format(
+                middle, _TOP, bottom, words
+            )
+        )
+        half = _CHARACTER * (len(words) + 1) / 2
+        if all(middle + half <= left or middle - half >= right for left, right in taken):
+            taken.append((middle - half, middle + half))
+            drawn.append(_TEXT.format(name="pause", x=middle, y=14, words=words))
+    return drawn
 
 
 def _draw_bar(bar: TimelineBar, scale: "_Scale") -> Markup:
