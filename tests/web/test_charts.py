@@ -1,5 +1,6 @@
 """Charts: bars in, SVG out, whatever the figures and the words are."""
 
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -97,6 +98,21 @@ def test_columns_are_drawn() -> None:
         '<text class="label minor" x="50%" y="226" text-anchor="middle">b</text>'
         '<text class="label" x="83.333%" y="226" text-anchor="middle">c</text></svg></div>'
     )
+
+
+@pytest.mark.parametrize(("highest", "anchor"), [(0, "start"), (2, "end")])
+def test_the_peak_is_named(highest: int, anchor: str) -> None:
+    """Beside the highest column, on the side with more room; two columns need no name."""
+    bars = [
+        Bar(
+            label=f"<{at}>", title="", shown="$9", slices=(Slice(0, float(at == highest)),), slot=at
+        )
+        for at in range(3)
+    ]
+    drawing = draw_columns(["a", "b", "c"], bars, format_rate, "Cost")
+    (named,) = re.findall(r'<text class="peak"[^>]* text-anchor="(\w+)">([^<]+)<', drawing)
+    assert named == (anchor, f"&lt;{highest}&gt;, $9")
+    assert "peak" not in draw_columns(["a", "b"], bars[:2], format_rate, "Cost")
 
 
 @given(charts())

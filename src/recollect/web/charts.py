@@ -33,6 +33,10 @@ _MAX_WIDTH: Final = 5.0
 _MIN_WIDTH: Final = 0.2
 """Minimum width of a column, in percent."""
 _MAX_LABELS: Final = 8
+_MIDDLE: Final = 50
+"""Percent."""
+_MIN_FOR_PEAK: Final = 3
+"""Fewer columns are compared at a glance."""
 _ROW: Final = 40
 _TICKS: Final = 4
 _MIN_VALUE: Final = 1e-9
@@ -99,6 +103,7 @@ def draw_columns(
             *(_draw_rule(rule, width) for rule in rules),
             *(_draw_column(bar, width, scale) for bar in bars),
             *([] if rules else _draw_labels(axis, width)),
+            *_draw_peak(bars, width, scale),
         ],
     )
     # Separate from the columns, which fill the remaining width.
@@ -193,6 +198,26 @@ def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
     return Markup('<g class="column"><title>{}</title>{}{}</g>').format(
         show_text(bar.title), target, Markup().join(parts)
     )
+
+
+def _draw_peak(bars: Sequence[Bar], width: float, scale: float) -> list[Markup]:
+    """Name the highest of several columns, on the side that has more room."""
+    peak = max(bars, key=lambda bar: bar.value, default=None)
+    if peak is None or len(bars) < _MIN_FOR_PEAK or peak.value < _MIN_VALUE:
+        return []
+    middle = (peak.slot + 0.5) * width
+    half = min(width * 0.74, _MAX_WIDTH) / 2
+    is_left = middle > _MIDDLE
+    return [
+        Markup('<text class="peak" x="{}%" y="{}" dx="{}" text-anchor="{}">{}, {}</text>').format(
+            _trim(middle - half if is_left else middle + half),
+            _trim(max(_BASE - peak.value * scale + 4, _TOP - 8)),
+            -6 if is_left else 6,
+            "end" if is_left else "start",
+            show_text(peak.label),
+            show_text(peak.shown),
+        )
+    ]
 
 
 def _draw_box(name: str, box: tuple[float, float, float, float]) -> Markup:

@@ -17,6 +17,7 @@ from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import CurrentBlock, Figures, UsageDocument, UsageRow
 from recollect.errors import UsageError
 from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
+from recollect.render.html.html_turns import shorten_model
 from recollect.usage.reports import ReportOrder
 from recollect.usage.zones import load_zone
 from recollect.web import charts, history_endpoints, http_messages, templating
@@ -192,7 +193,8 @@ class _Kinds:
     def _make_legend(self) -> Iterator[ChartEntry]:
         if self._models:
             shown = list(self._models)[: charts.SERIES - 1]
-            yield from (ChartEntry(at, name or "—") for at, name in enumerate(shown))
+            names = (shorten_model(name or "—") for name in shown)
+            yield from (ChartEntry(at, name) for at, name in enumerate(names))
             if len(self._models) > len(shown):
                 yield ChartEntry(charts.SERIES - 1, self._translator("usage.other_models"))
         elif self._measure == "tokens":
@@ -339,7 +341,8 @@ def _make_parameters(wanted: usage_table.UsagePageParameters) -> history_endpoin
         timezone=wanted.timezone or None,
         # Newest first, so that a limit cuts old rows.
         order=order or (ReportOrder.DESC if wanted.group.is_time else None),
-        breakdown=wanted.breakdown,
+        # The columns of a time axis are split by model; the rows of the table only on request.
+        breakdown=wanted.breakdown or (wanted.group.is_time and wanted.measure == "cost"),
         only=wanted.only,
         key=wanted.key,
         client_costs=wanted.client_costs,
