@@ -20,7 +20,7 @@ import msgspec
 from recollect.archive import find_archive_in, has_archive
 from recollect.errors import ArchiveFailure
 from recollect.locations.claude_directories import PROJECTS_DIRECTORY
-from recollect.sources.safe_files import list_directory
+from recollect.sources.safe_files import list_readable
 from recollect.sources.source import Stamp, find_stamp, list_mounts
 
 DIRECTORY: Final = "partial-sessions"
@@ -146,21 +146,15 @@ def update_partial_sessions(
 
 def _make_state(root: Path, stamps: dict[str, Stamp | None], forgotten: Iterable[str]) -> bytes:
     """Return a stamp that changes when the partial sessions are out of date."""
-    try:
-        projects = list_directory(root / PROJECTS_DIRECTORY)
-    except OSError:
-        projects = []
+    projects = list_readable(root / PROJECTS_DIRECTORY)
     listed = [(entry.name, find_stamp(entry.path)) for entry in projects]
     return msgspec.json.encode((_VERSION, str(root), stamps, listed, sorted(forgotten)))
 
 
 def _find_current(parent: Path, state: bytes) -> Path | None:
     """Return the directory that was written in this state, which names its Claude directory."""
-    try:
-        entries = list_directory(parent)
-    except OSError:
-        return None
-    return next((Path(each.path) for each in entries if _read_state(each.path) == state), None)
+    paths = (each.path for each in list_readable(parent))
+    return next((Path(path) for path in paths if _read_state(path) == state), None)
 
 
 def _read_state(directory: str) -> bytes | None:

@@ -25,7 +25,7 @@ from recollect.errors import UnreadableInput
 from recollect.locations import claude_directories
 from recollect.quantities import format_count
 from recollect.redact import mask_path, mask_words
-from recollect.sources.safe_files import list_directory, open_file
+from recollect.sources.safe_files import list_readable, open_file
 from recollect.sources.source import Entry, find_stamp
 
 SAME_SESSION_MS: Final = 4 * 3600 * 1000
@@ -118,10 +118,10 @@ def list_transcripts(root: Path) -> dict[str, dict[str, Entry]]:
     return {
         project.name: {
             entry.name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX): entry
-            for entry in _scan(Path(project.path))
+            for entry in list_readable(Path(project.path))
             if claude_directories.is_transcript_name(entry.name)
         }
-        for project in _scan(root / claude_directories.PROJECTS_DIRECTORY)
+        for project in list_readable(root / claude_directories.PROJECTS_DIRECTORY)
         if project.is_dir(follow_symlinks=False)
     }
 
@@ -197,15 +197,15 @@ def _iter_others(
     root: Path, transcripts: Mapping[str, Mapping[str, Entry]]
 ) -> Iterator[tuple[str, str | None, Leftover]]:
     """Yield the session, its project's directory if known, and what is left."""
-    for entry in _scan(root / "todos"):
+    for entry in list_readable(root / "todos"):
         if _TODO_AGENT in entry.name and (text := _describe_todos(entry)):
             yield entry.name.partition(_TODO_AGENT)[0], None, Leftover(_find_time(entry), text)
     for tree, describe in (("tasks", _describe_tasks), ("file-history", _describe_saved)):
-        for entry in _scan(root / tree):
+        for entry in list_readable(root / tree):
             if entry.is_dir(follow_symlinks=False) and (text := describe(entry)):
                 yield entry.name, None, Leftover(_find_time(entry), text)
     for project in transcripts:
-        for entry in _scan(root / claude_directories.PROJECTS_DIRECTORY / project):
+        for entry in list_readable(root / claude_directories.PROJECTS_DIRECTORY / project):
             if entry.name not in _NOT_SESSIONS and (text := _describe_directory(entry)):
                 yield entry.name, project, Leftover(_find_time(entry), text)
 
@@ -213,7 +213,7 @@ def _iter_others(
 def _add_plans(root: Path, found: Mapping[str, Leftovers]) -> None:
     """Give a plan to the only deleted session that was active when it was saved."""
     spans = [(each, *each.times) for each in found.values() if each.prompts]
-    for entry in _scan(root / "plans"):
+    for entry in list_readable(root / "plans"):
         time = _find_time(entry)
         matches = [each for each, first, last in spans if first <= time <= last + _PLAN_MS]
         if len(matches) == 1 and (text := _read(entry.path)):
@@ -243,7 +243,7 @@ def _describe_todos(entry: Entry) -> str | None:
 
 def _describe_tasks(directory: Entry) -> str | None:
     lines: list[str] = []
-    for entry in _scan(Path(directory.path)):
+    for entry in list_readable(Path(directory.path)):
         try:
             lines.append(msgspec.json.decode(_read(entry.path).encode(), type=_Todo).describe())
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -252,7 +252,7 @@ def _describe_tasks(directory: Entry) -> str | None:
 
 
 def _describe_saved(directory: Entry) -> str | None:
-    files = _scan(Path(directory.path))
+    files = list_readable(Path(directory.path))
     count = (
         f"{len(files)} saved versions of files" if len(files) > 1 else "1 saved version of a file"
     )
@@ -262,7 +262,7 @@ def _describe_saved(directory: Entry) -> str | None:
 def _describe_directory(directory: Entry) -> str | None:
     if not directory.is_dir(follow_symlinks=False):
         return None
-    names = [entry.name for entry in _scan(Path(directory.path))]
+    names = [entry.name for entry in list_readable(Path(directory.path))]
     return f"Other files in {directory.path}: {', '.join(names)}" if names else None
 
 
@@ -277,13 +277,6 @@ def _read(path: str) -> str:
 def _find_time(entry: Entry) -> int:
     stamp = find_stamp(entry.path)
     return stamp[2] // 10**6 if stamp else int(datetime.now(UTC).timestamp() * 1000)
-
-
-def _scan(directory: Path) -> list[Entry]:
-    try:
-        return list_directory(directory)
-    except OSError:
-        return []
 
 
 _DECODER: Final = msgspec.json.Decoder(_HistoryLine)

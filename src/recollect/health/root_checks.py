@@ -185,11 +185,8 @@ def _iter_named(
 
 
 def _list_names(directory: Path) -> list[Path]:
-    try:
-        return [directory / entry.name for entry in safe_files.list_directory(directory)]
-    except OSError:
-        # `file_checks` reports unreadable directories; they just have no orphans here.
-        return []
+    # `file_checks` reports unreadable directories; they just have no orphans here.
+    return [directory / entry.name for entry in safe_files.list_readable(directory)]
 
 
 def _describe(path: Path, kind: str, report_names: ReportNames) -> health_report.Orphan:

@@ -28,7 +28,7 @@ from recollect.locations import (
     is_plain_name,
 )
 from recollect.locations.discovery import list_project
-from recollect.sources.safe_files import is_directory, list_directory
+from recollect.sources.safe_files import is_directory, list_readable
 
 
 class Edge(StrEnum):
@@ -342,10 +342,7 @@ def _iter_session_directories(session: Path) -> Iterator[Path]:
 
 
 def _list_directories(directory: Path) -> Iterator[Path]:
-    try:
-        entries = list_directory(directory)
-    except OSError:
-        return
+    entries = list_readable(directory)
     yield from (Path(each.path) for each in entries if each.is_dir(follow_symlinks=False))
 
 

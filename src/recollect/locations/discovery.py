@@ -301,13 +301,9 @@ def _list_own(project_dir: Path, session: str) -> tuple[transcript_files.Transcr
 def _list_location(
     directory: Path, location: transcript_files.TranscriptLocation
 ) -> tuple[transcript_files.Transcript, ...]:
-    try:
-        entries = safe_files.list_directory(directory)
-    except OSError:
-        return ()
     named = (
         _describe(location, entry)
-        for entry in entries
+        for entry in safe_files.list_readable(directory)
         if claude_directories.is_transcript_name(entry.name)
     )
     return tuple(found for found in named if found is not None)

@@ -55,6 +55,14 @@ def list_directory(directory: str | Path) -> list[source.Entry]:
         return []
 
 
+def list_readable(directory: str | Path) -> list[source.Entry]:
+    """Return the entries of a directory by name, none if it is gone or cannot be read."""
+    try:
+        return list_directory(directory)
+    except OSError:
+        return []
+
+
 def find_status(path: str | Path) -> os.stat_result | Refused | None:
     """Return the status of an entry itself, never of a link's target; None if there is none."""
     try:

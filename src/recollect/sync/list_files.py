@@ -11,7 +11,7 @@ from typing import Final
 
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.claude_directories import decode_id
-from recollect.sources.safe_files import is_directory, list_directory
+from recollect.sources.safe_files import is_directory, list_readable
 from recollect.sources.source import Entry
 from recollect.store.text_rows import IndexedFile
 
@@ -74,20 +74,13 @@ def select_indexed(
 
 
 def _iter_lists(root: Path, owners: dict[str, Transcript]) -> Iterator[Transcript]:
-    for entry in _scan(root / _TODOS):
+    for entry in list_readable(root / _TODOS):
         yield from _take(entry, owners.get(entry.name.partition(_AGENT)[0]))
-    for directory in _scan(root / _TASKS):
+    for directory in list_readable(root / _TASKS):
         owner = owners.get(directory.name)
         if owner is not None and directory.is_dir(follow_symlinks=False):
-            for entry in _scan(Path(directory.path)):
+            for entry in list_readable(Path(directory.path)):
                 yield from _take(entry, owner)
-
-
-def _scan(directory: Path) -> list[Entry]:
-    try:
-        return list_directory(directory)
-    except OSError:
-        return []
 
 
 def _take(entry: Entry, owner: Transcript | None) -> Iterator[Transcript]:

@@ -12,7 +12,7 @@ from recollect.locations import Transcript, encode_project_path
 from recollect.locations.claude_directories import encode_without_limit
 from recollect.reader.line_blocks import masked_by
 from recollect.session.times import merge_by_time
-from recollect.sources.safe_files import list_directory
+from recollect.sources.safe_files import list_readable
 from recollect.versions import edit_index, file_paths, recorded_evidence, session_outline
 from recollect.versions.evidence import Cause, Evidence, Rename
 from recollect.versions.replay import CheckedPrediction, FindBase, Version, replay
@@ -174,10 +174,7 @@ def _spell(aliases: file_paths.PathAliases) -> set[str]:
     if not aliases.ignores_case:
         return paths
     directory, _, name = aliases.path.rpartition("/")
-    try:
-        entries = list_directory(Path(directory))
-    except OSError:
-        entries = []
+    entries = list_readable(Path(directory))
     same = [entry.name for entry in entries if entry.name.casefold() == name.casefold()]
     return paths | {f"{directory}/{each}" for each in same}
 

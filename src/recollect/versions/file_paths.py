@@ -21,7 +21,7 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.errors import UnreadableInput
-from recollect.sources.safe_files import find_status, list_directory
+from recollect.sources.safe_files import find_status, list_readable
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
@@ -176,11 +176,7 @@ def _list_worktrees(root: Path) -> tuple[str, ...]:
         if git_dir.parent.name == "worktrees":
             main = git_dir.parent.parent.parent
     found = [str(main)]
-    try:
-        entries = list_directory(main / ".git" / "worktrees")
-    except OSError:
-        entries = []
-    for entry in entries:
+    for entry in list_readable(main / ".git" / "worktrees"):
         named = _read_text(Path(entry.path, "gitdir")).strip()
         if named:
             found.append(str(Path(named).parent))
