@@ -63,3 +63,27 @@ def run_recollect(
         return run_python("-m", "recollect", *args, input=input, env=env)
     assert done.code != BREACH_EXIT_CODE, done.stderr.decode()
     return Finished(done.code, done.stdout.decode(), done.stderr.decode())
+
+
+_IN_TERMINAL = """
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    exec(sys.argv[1])
+    os._exit(0)
+data = b""
+while True:
+    try:
+        chunk = os.read(terminal, 1024)
+    except OSError:
+        break
+    if not chunk:
+        break
+    data += chunk
+print(ascii(data.decode()))
+"""
+
+
+def run_in_terminal(code: str, env: Mapping[str, str]) -> Finished:
+    """Run code in a terminal of its own; the output is the repr of what the terminal was sent."""
+    return run_python("-c", _IN_TERMINAL, code, env=env)

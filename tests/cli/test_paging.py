@@ -6,25 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 from recollect.cli.terminal_output import show_lines, show_text
-from tests.process import Finished, run_python
+from tests.process import Finished, run_in_terminal
 
-IN_A_TERMINAL = """
-import os, pty
-pid, terminal = pty.fork()
-if pid == 0:
-    from recollect.cli.terminal_output import show_text
-    show_text("one\\ntwo\\nthree", is_paged={is_paged})
-    os._exit(0)
-data = b""
-while True:
-    try:
-        chunk = os.read(terminal, 1024)
-    except OSError:
-        break
-    if not chunk:
-        break
-    data += chunk
-print(ascii(data.decode()))
+SHOW = """
+from recollect.cli.terminal_output import show_text
+show_text("one\\ntwo\\nthree", is_paged={is_paged})
 """
 SHOUT = f"{sys.executable} -c \"import sys; print(sys.stdin.read().upper(), end='')\""
 
@@ -51,7 +37,7 @@ def test_without_a_terminal_there_is_no_pager(
 def test_only_long_text_is_paged(lines: int, is_paged: bool, term: str, shown: str) -> None:
     """What does not fit the terminal goes through the pager, unless it is disabled."""
     environment = {"PAGER": SHOUT, "TERM": term, "LINES": str(lines), "COLUMNS": "80"}
-    result = run_python("-c", IN_A_TERMINAL.format(is_paged=is_paged), env=environment)
+    result = run_in_terminal(SHOW.format(is_paged=is_paged), env=environment)
     assert result == Finished(0, f"{shown!a}\n", "")
 
 

@@ -5,30 +5,16 @@ import sys
 import pytest
 
 from recollect.cli.command_workspace import ProgressLine
-from tests.process import Finished, run_python
+from tests.process import Finished, run_in_terminal
 
-IN_A_TERMINAL = """
-import os, pty, sys
-pid, terminal = pty.fork()
-if pid == 0:
-    from recollect.cli import command_workspace as progress
-    progress.DELAY_SECONDS = progress.STEP_SECONDS = {seconds}
-    line = progress.ProgressLine()
-    for number, item in enumerate(["a", "b"]):
-        line.show("files", number, 2)
-        print(item, flush=True)
-    line.clear()
-    os._exit(0)
-data = b""
-while True:
-    try:
-        chunk = os.read(terminal, 1024)
-    except OSError:
-        break
-    if not chunk:
-        break
-    data += chunk
-print(ascii(data.decode()))
+SHOW = """
+from recollect.cli import command_workspace as progress
+progress.DELAY_SECONDS = progress.STEP_SECONDS = {seconds}
+line = progress.ProgressLine()
+for number, item in enumerate(["a", "b"]):
+    line.show("files", number, 2)
+    print(item, flush=True)
+line.clear()
 """
 
 
@@ -53,5 +39,5 @@ def test_nothing_is_shown_when_nobody_watches(capsys: pytest.CaptureFixture[str]
 )
 def test_long_work_is_shown_and_wiped(seconds: int, shown: str) -> None:
     """In a terminal the count appears after a while, on one line, and is gone at the end."""
-    result = run_python("-c", IN_A_TERMINAL.format(seconds=seconds), env={"TERM": "xterm"})
+    result = run_in_terminal(SHOW.format(seconds=seconds), env={"TERM": "xterm"})
     assert result == Finished(0, f"{shown!a}\n", "")
