@@ -1,10 +1,10 @@
 """The index: the only SQL. Entered through the names here and seven modules.
 
-`data_directory` says where the index is. `text_conditions`, `text_queries` and `usage_queries`
-query it, and `text_matches` holds what a text query finds. `quick_totals` has figures for a status
-line, and `secret_rows` says where secrets are. Everything else is internal to this package and
+`data_directory` locates the index. `text_conditions`, `text_queries` and `usage_queries` query it,
+and `text_matches` has the results of text queries. `quick_totals` has the figures of a status line,
+and `secret_rows` the positions of secrets. Everything else is internal to this package and
 `recollect.sync`, which writes the index; an import contract enforces that. Names are imported on
-first use, since every command begins with a few of them.
+first use, because every command needs only a few.
 """
 
 from typing import TYPE_CHECKING

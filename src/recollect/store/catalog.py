@@ -1,7 +1,7 @@
 """Rows of files and names: the indexed transcripts, and interned strings.
 
 Names that repeat are stored once and referred to by number; a `Names` belongs to one connection and
-one sync. Files and names carry a checksum for the sake of SQLite builds that cannot check pages. A
+one sync. Rows of files and names have checksums, for SQLite builds that cannot check pages. A
 path whose bytes are not UTF-8 is stored as hex digits, which SQLite and JSON can hold.
 """
 
@@ -33,7 +33,7 @@ def encode_path(path: str) -> str:
 
 
 def encode_paths(paths: Iterable[str]) -> str:
-    """Paths for a query to compare with those that are stored: `value` of `json_each`."""
+    """Encode paths as JSON, for queries that compare them with stored paths by `json_each`."""
     return msgspec.json.encode([encode_path(path) for path in paths]).decode()
 
 
@@ -49,7 +49,7 @@ Span = tuple[int, int]
 """Offset and length of a line."""
 
 MAX_LENGTH = 10_000
-"""Characters that are kept of a name; all names are held in memory at once."""
+"""Maximum length of a stored name; all names are in memory at the same time."""
 
 
 class FileRow(msgspec.Struct, frozen=True):
@@ -59,15 +59,15 @@ class FileRow(msgspec.Struct, frozen=True):
     project: str
     kind: str
     session_id: str
-    """Empty if neither the directory nor the records say it."""
+    """Empty if neither the directory nor the records contain it."""
     agent_id: str | None
     agent_type: str | None
-    """What kind of subagent it is, as the small file beside it says."""
+    """The type of a subagent, from the sidecar file."""
     began: int | None
-    """The first time that is in it, in milliseconds: of a fork, that of the fork itself."""
+    """The first timestamp in the file, in milliseconds; for a fork, that of the fork itself."""
     device: int
     inode: int
-    """0 where listing a directory does not say it."""
+    """0 where directory listings do not include it."""
     size: int
     mtime_ns: int
     position: int
@@ -75,7 +75,7 @@ class FileRow(msgspec.Struct, frozen=True):
     head_hash: bytes
     tail_hash: bytes
     is_racy: bool
-    """Whether it was read so soon after a write that its mtime may miss a later change."""
+    """Whether it was read so soon after a write that a later change may have the same mtime."""
     is_gone: bool = False
 
 
@@ -96,8 +96,8 @@ def load_files(
 ) -> dict[str, tuple[int, FileRow]]:
     """Every known transcript by its path, with its number.
 
-    With `paths` these only, and those that are gone, which may be anywhere by now. `is_trusted`
-    says that pages have checksums, so that those of the rows need not be compared.
+    With `paths`, only these and the deleted ones, which may have been moved. With `is_trusted`,
+    pages have checksums, so those of the rows are not compared.
     """
     files: dict[str, tuple[int, FileRow]] = {}
     if paths is None:
@@ -120,7 +120,7 @@ def load_states(connection: apsw.Connection) -> dict[str, Stamp]:
     query = "SELECT path, inode, size, iif(is_racy, ?, mtime_ns) FROM files WHERE is_gone = 0"
     rows = connection.execute(query, (UNTRUSTED,))
     states = {path: (inode, size, time) for path, inode, size, time in rows}
-    # Hardly any is, and a call for each of thousands would cost more than reading them.
+    # Few are encoded, and a call for each of thousands of paths would cost more than reading them.
     for path in [path for path in states if path[:1] == ODD]:
         states[decode_path(path)] = states.pop(path)
     return states
@@ -162,7 +162,7 @@ def load_naming_lines(
 ) -> dict[str, StoredLines]:
     """Return the naming lines of all files, or of these, by path."""
     if not load_checksums():
-        # Nothing else would show that an offset is damaged.
+        # Nothing else would detect a damaged offset.
         return {}
     query = (
         "SELECT path, inode, size, iif(is_racy, ?, mtime_ns), spans "
@@ -189,7 +189,7 @@ def _decode_spans(data: bytes) -> list[Span]:
 
 
 def _translate(row: FileRow, translate: Callable[[str], str]) -> FileRow:
-    """The row with all that may come from names of files written otherwise."""
+    """Return the row with encoded paths: fields that may contain file names which are not UTF-8."""
     return msgspec.structs.replace(
         row,
         path=translate(row.path),
@@ -205,7 +205,7 @@ def mark_gone(connection: apsw.Connection, number: int, *, is_gone: bool) -> Non
 
 
 class FileOrigin(NamedTuple):
-    """What decides between copies of a message in several files."""
+    """The facts that decide between copies of a message in several files."""
 
     path: str
     is_gone: bool
@@ -213,7 +213,7 @@ class FileOrigin(NamedTuple):
 
 
 def load_origins(connection: apsw.Connection) -> dict[int, FileOrigin]:
-    """Path of every known transcript, whether it is gone and when it began, by number."""
+    """Return the path, the deletion and the start of every known transcript, by number."""
     rows = connection.execute("SELECT id, path, is_gone, began FROM files")
     return {
         number: FileOrigin(decode_path(path), bool(is_gone), began)
@@ -227,9 +227,9 @@ def has_files(connection: apsw.Connection) -> bool:
 
 
 def has_files_elsewhere(connection: apsw.Connection, prefixes: Iterable[str]) -> bool:
-    """Whether a transcript is known whose path begins with none of these texts.
+    """Whether the index has a transcript whose path begins with none of these prefixes.
 
-    Also true of one whose path is no text that a query could compare.
+    Also true for a path that is not valid UTF-8, which a query cannot compare.
     """
     names = tuple(prefix for prefix in prefixes if prefix.isprintable())
     inside = " OR ".join("substr(path, 1, length(?)) = ?" for _ in names) or "false"
@@ -246,10 +246,10 @@ class Names:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.numbers = _Numbers(connection)
-        """The number of each text, given to it when it is first asked for; None has none."""
+        """The number of each text, assigned on first use; None has no number."""
 
     def number(self, text: str | None) -> int | None:
-        """The number of `text`, given to it now if it is new."""
+        """Return the number of `text`, assigning one if it is new."""
         return self.numbers[text]
 
     @property
@@ -258,12 +258,12 @@ class Names:
         return self.numbers.texts
 
     def text(self, number: int | None) -> str | None:
-        """The text that `number` stands for."""
+        """Return the text with that number."""
         return None if number is None else self.numbers.texts.get(number)
 
 
 class _Numbers(dict[str | None, int | None]):
-    """A dictionary, so that a lookup, of which there are millions, costs no call of Python."""
+    """A dictionary, so that each of millions of lookups needs no Python call."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -278,7 +278,7 @@ class _Numbers(dict[str | None, int | None]):
     def __missing__(self, text: str | None) -> int | None:
         from recollect.redact import mask_name  # most syncs meet no new name
 
-        # The names of branches, models and tools are kept, even when their sessions are gone.
+        # Names of branches, models and tools are kept even if their sessions are deleted.
         kept = mask_name((text or "")[:MAX_LENGTH])
         number = self.get(kept)
         if number is None:
@@ -292,7 +292,7 @@ class _Numbers(dict[str | None, int | None]):
 
 
 def load_problems(connection: apsw.Connection) -> dict[str, str]:
-    """What went wrong with each file that could not be read, by its path."""
+    """Return why files could not be read, by path."""
     rows = connection.execute("SELECT path, reason FROM problems")
     return {decode_path(path): str(reason) for path, reason in rows}
 
@@ -301,7 +301,7 @@ PRICES_KEY: Final = "prices"
 
 
 class KnownFiles(NamedTuple):
-    """What decides whether an index is up to date."""
+    """The data that decides whether an index is up to date."""
 
     prices: str | None
     """The fingerprint of the prices that costs were computed with."""
@@ -310,7 +310,7 @@ class KnownFiles(NamedTuple):
 
 
 def load_known(connection: apsw.Connection) -> KnownFiles:
-    """Return the prices that were applied, the files that are there, and their problems."""
+    """Return the fingerprint of the applied prices, the existing files, and their problems."""
     prices = read_meta(connection, PRICES_KEY)
     return KnownFiles(prices, load_states(connection), load_problems(connection))
 

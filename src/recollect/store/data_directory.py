@@ -1,12 +1,12 @@
-"""Where Recollect keeps its own files, their permissions, the lock for writing the index, and which
-tables and data an index has.
+"""The location and permissions of Recollect's own files, the lock for writing the index, and the
+versions of its tables and data.
 
-None of it is below a Claude directory. The index contains what transcripts contain, so nobody else
-may read it. One process writes it at a time, by a lock on a file beside it: SQLite's own lock would
-make a second writer wait for each transaction instead of once. The holder touches the lock now and
-then, so that a long first sync is not taken for a dead process.
+They are never below a Claude directory. The index contains text from transcripts, so only its owner
+may read it. One process writes it at a time, with a lock on a file beside it: SQLite's own lock
+would make a second writer wait for each transaction instead of once. The holder touches the lock
+regularly, so that a long first sync is not mistaken for a dead process.
 
-The tables themselves are elsewhere, because a status line asks for nothing but the versions.
+The tables are defined elsewhere, because a status line needs only the versions.
 """
 
 import os
@@ -49,7 +49,7 @@ def find_data_directory(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def make_private_directory(path: Path) -> None:
-    """Make `path` a directory that only its owner can enter, and those created above it, too."""
+    """Create the directory `path`, and missing parents, accessible only by the owner."""
     try:
         make_directories(path)
         if not path.is_dir():
@@ -86,7 +86,7 @@ def is_on_network(path: Path, mounts: Path | None = None) -> bool:
 
 
 def _find_claude_directories(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    from recollect.locations import resolve_roots  # half of what a status line costs
+    from recollect.locations import resolve_roots  # half the time of a status line
 
     try:
         return resolve_roots(environment=environment)
@@ -115,13 +115,13 @@ _STEP_SECONDS = 0.02
 
 
 class Lock:
-    """The right to write, while it is held."""
+    """An acquired write lock."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
         self._shown = time.monotonic()
         self.descriptor = descriptor
-        """A process forked while the lock is held has to close it, or it holds the lock, too."""
+        """A forked process must close it, or it keeps the lock too."""
 
     def signal_progress(self) -> None:
         """Show waiting processes that the holder is making progress; cheap to call often."""
@@ -194,20 +194,20 @@ def _refuse(path: Path, error: OSError) -> IndexFailure:
 
 
 SCHEMA_VERSION: Final = 6
-"""Changes with the tables."""
+"""Incremented when the tables change."""
 DATA_VERSION: Final = 6
-"""Changes with what is put into them, apart from the tables of the next."""
+"""Incremented when the stored data changes, except in the tables of the next version."""
 LISTING_VERSION: Final = "7"
-"""Changes with what is put into `sessions` and `tool_calls`, for which files are read again: also
-with the rules for secrets, because titles are stored without them.
+"""Incremented when the data in `sessions` and `tool_calls` changes, and with the rules for secrets,
+because stored titles are masked; files are then read again.
 """
 
 TEXT_SCHEMA: Final = "12"
-"""Changes with the tables of the full-text index, and with the rules for secrets."""
+"""Incremented when the tables of the full-text index or the rules for secrets change."""
 
 SQLITE_VERSION: Final = apsw.sqlite_lib_version()
 MIN_SQLITE_VERSION: Final = "3.51.3"
-"""Older ones may damage an index that two programs write at once."""
+"""Older versions can damage an index that two programs write concurrently."""
 
 
 def is_sqlite_safe(version: str = SQLITE_VERSION) -> bool:

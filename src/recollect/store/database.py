@@ -1,11 +1,11 @@
-"""Open the index, for reading at any time, for writing by one process at a time; and report its
-status: path, size, contents, and whether it is intact.
+"""Open the index, for reading at any time, for writing in one process at a time; and report its
+status: path, size, contents and integrity.
 
 SQLite is apsw's own, the only one in the process. WAL lets readers continue while another process
 writes. A damaged index is set aside and rebuilt; one with the tables of an older version is copied
-before its tables are dropped, in place, so that readers are not disturbed. `remains` carries over
-what they know about deleted transcripts. Each page has a checksum, so a query gets an error instead
-of a wrong answer.
+before its tables are dropped, in place, so that readers are not disturbed. Their data about deleted
+transcripts is carried over by `replaced_indexes`. Each page has a checksum, so a query fails rather
+than return wrong results.
 """
 
 import os
@@ -25,17 +25,18 @@ _BUSY_MS = 5_000
 _CACHE_KB = 64 * 1024
 _PAGE_BYTES = 8192
 _LOG_PAGES = 4000
-"""How long the log gets before it is merged: a first sync writes most pages several times."""
+"""Maximum length of the log before it is merged: a first sync writes most pages several times."""
 
 DAMAGED_NAME = "index.damaged.db"
 _OLDER_NAMES = "index.older*.db"
 
 CARRIED_KEY = "carried"
-"""Set in `meta` once an index has what its predecessors know about deleted transcripts."""
+"""Set in `meta` once the data about deleted transcripts in replaced indexes has been carried
+over."""
 
 T = TypeVar("T")
 Connection = apsw.Connection
-"""The index, as passed around by the layers above; only this package queries it."""
+"""The index, opaque to the layers above: only this package queries it."""
 
 
 class Access(NamedTuple):
@@ -49,7 +50,7 @@ class Access(NamedTuple):
 def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.Connection | None:
     """Return the index in `directory`, or None if there is none that this program can read.
 
-    `accept_old_data` is for tables with a version of their own. Raises `NewerIndex` for an index
+    `accept_old_data` is for tables that have their own version. Raises `NewerIndex` for an index
     made by a newer program.
     """
     path = directory / data_directory.INDEX_NAME
@@ -69,7 +70,7 @@ def open_for_reading(directory: Path, *, accept_old_data: bool = False) -> apsw.
 def run_query(
     directory: Path, query: Callable[[apsw.Connection], T], *, accept_old_data: bool = False
 ) -> T | None:
-    """Return the answer of the index in `directory`; None if there is none that can be read.
+    """Return the result of a query on the index in `directory`; None if it cannot be read.
 
     Read in one transaction: concurrent writes are not seen. Raises `DamagedIndex` if it turns out
     to be damaged, and what `open_for_reading` raises.
@@ -83,7 +84,7 @@ def run_query(
 
 
 def load(directory: Path, query: Callable[[apsw.Connection], T]) -> T | None:
-    """Return rows of tables with a version of their own; None if there are none to be had."""
+    """Return rows of tables that have their own version; None if they cannot be read."""
     try:
         return run_query(directory, query, accept_old_data=True)
     except schema.DamagedIndex:
@@ -92,7 +93,7 @@ def load(directory: Path, query: Callable[[apsw.Connection], T]) -> T | None:
 
 
 def save(directory: Path, work: Callable[[apsw.Connection], None]) -> None:
-    """Add rows to such tables in one transaction if that is possible."""
+    """Add rows to such tables in one transaction, if the index can be written."""
     try:
         with open_for_writing(directory) as connection, transaction(connection):
             work(connection)
@@ -132,7 +133,7 @@ def update(directory: Path, work: Callable[[Access], T], *, replaces_newer: bool
 def open_for_writing(directory: Path) -> Iterator[apsw.Connection]:
     """Open the index in `directory`, created if necessary, while no other process writes it.
 
-    For small additions outside the catalog, which damage elsewhere cannot make wrong.
+    For small additions outside the catalog, which do not depend on other tables.
     """
     data_directory.make_private_directory(directory)
     path = directory / data_directory.INDEX_NAME
@@ -220,7 +221,7 @@ def find_predecessors(directory: Path) -> list[Path]:
 
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """Commit everything that is written within, or nothing."""
+    """Commit all writes in the block, or none."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -244,7 +245,7 @@ def snapshot(connection: apsw.Connection) -> Iterator[None]:
 
 
 def check_everything(connection: apsw.Connection) -> None:
-    """Raise `DamagedIndex` if anything in the index contradicts anything else."""
+    """Raise `DamagedIndex` if the index is inconsistent."""
     from recollect.store.ledger_rows import check_hours, check_messages, check_sums
 
     found = connection.execute("PRAGMA integrity_check(1)").fetchall()
@@ -348,22 +349,22 @@ def check_length(connection: apsw.Connection) -> None:
 
 
 class IndexStatus(Struct, frozen=True, kw_only=True):
-    """An index as it was found; of one that cannot be used only its size is known."""
+    """The status of an index; of an unusable one, only the size is known."""
 
     path: str
     bytes: int = 0
     """0 if there is none."""
     is_sound: bool = False
     files: int = 0
-    """Transcripts that it knows and that exist."""
+    """Number of indexed transcripts that exist."""
     files_gone: int = 0
-    """Deleted transcripts, which still count."""
+    """Number of deleted transcripts, whose usage still counts."""
     messages: int = 0
-    """Messages that count."""
+    """Number of messages that count."""
     copies: int = 0
-    """Rows that do not count, because they repeat a message."""
+    """Number of rows that do not count, because they repeat a message."""
     problems: dict[str, str] = {}
-    """Files that could not be read, and why."""
+    """Why files could not be read, by path."""
 
 
 def find_index_status(directory: Path) -> IndexStatus:

@@ -1,8 +1,7 @@
-"""The tables `edit_outlines` and `edited_names`, which sessions are about which files, and
-`reply_notes`, what happened around the replies of each transcript.
+"""The tables `edit_outlines` and `edited_names`, the files that each session mentions, and
+`reply_notes`, the context of the replies in each transcript.
 
-Outlines and notes are opaque here. The tables are created when they are first written: they are an
-addition to the index, and an index without them is complete.
+Outlines and notes are opaque here. The tables are optional and created when they are first written.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +16,7 @@ from recollect.store.schema import load_checksums, read_meta, write_meta
 
 _OUTLINES_KEY: Final = "edit_outlines"
 _OUTLINES_VERSION: Final = "3"
-"""Changes with what is in an outline; those of another version are deleted."""
+"""Incremented when the content of outlines changes; those of another version are deleted."""
 
 _TABLES: Final = """
 -- One row a session. `signature` is of the states of all its transcripts when they were read.
@@ -39,7 +38,7 @@ _AMONG: Final = "path IN (SELECT value FROM json_each(?))"
 
 
 class StoredOutline(NamedTuple):
-    """The outline of the session at `path`, and the names of the files that it is about."""
+    """The outline of the session at `path`, and the names of the files that it mentions."""
 
     path: str
     signature: bytes
@@ -48,7 +47,7 @@ class StoredOutline(NamedTuple):
 
 
 def hash_file_name(name: str) -> int:
-    """Return what a name is found by; different names may have the same."""
+    """Return the hash by which a name is found; different names may share one."""
     return crc32(name.casefold().encode("utf-8", "replace"))
 
 
@@ -64,7 +63,7 @@ def load_signatures(connection: apsw.Connection, paths: Sequence[str]) -> dict[s
 def find_outlines(
     connection: apsw.Connection, paths: Sequence[str], names: Iterable[str] | None
 ) -> list[StoredOutline]:
-    """Return those outlines of these sessions that are about a file with one of the names.
+    """Return the outlines of these sessions that mention a file with one of the names.
 
     Without names, all of them.
     """
@@ -84,7 +83,7 @@ def find_outlines(
 
 
 def save_outlines(connection: apsw.Connection, outlines: Iterable[StoredOutline]) -> None:
-    """Write outlines, in place of those of the same sessions; within a transaction."""
+    """Write outlines, replacing those of the same sessions; within a transaction."""
     connection.execute(_TABLES)
     if read_meta(connection, _OUTLINES_KEY) != _OUTLINES_VERSION:
         connection.execute("DELETE FROM edit_outlines; DELETE FROM edited_names")
@@ -104,13 +103,13 @@ def save_outlines(connection: apsw.Connection, outlines: Iterable[StoredOutline]
 
 
 def _is_usable(connection: apsw.Connection) -> bool:
-    """Whether there are outlines of this version, on pages that can be checked."""
+    """Whether there are outlines of this version, on pages with checksums."""
     return load_checksums() and read_meta(connection, _OUTLINES_KEY) == _OUTLINES_VERSION
 
 
 _NOTES_KEY: Final = "reply_notes"
 _NOTES_VERSION: Final = "1"
-"""Changes with what is in the notes; those of another version are deleted."""
+"""Incremented when the content of notes changes; those of another version are deleted."""
 
 _TABLE: Final = """
 -- One row a transcript that was read whole. `inode`, `size` and `mtime_ns` are those it had then.
@@ -125,7 +124,7 @@ CREATE TABLE IF NOT EXISTS reply_notes (
 
 
 class StoredNotes(NamedTuple):
-    """The notes of a transcript, encoded, and what they were made from."""
+    """The encoded notes of a transcript, and the state of the file that they were made from."""
 
     path: str
     stamp: Stamp
@@ -136,7 +135,7 @@ def load_notes(
     connection: apsw.Connection, paths: Iterable[str] | None = None
 ) -> dict[str, StoredNotes]:
     """Return the notes of all transcripts, or of these, by path."""
-    # Without checksums of pages, a flipped bit would be a figure like any other.
+    # Without page checksums, a flipped bit would go unnoticed.
     if not load_checksums() or read_meta(connection, _NOTES_KEY) != _NOTES_VERSION:
         return {}
     condition = "" if paths is None else "WHERE path IN (SELECT value FROM json_each(?))"
@@ -152,7 +151,7 @@ def load_notes(
 
 
 def save_notes(connection: apsw.Connection, found: Iterable[StoredNotes]) -> None:
-    """Write notes, in place of those of the same transcripts; within a transaction."""
+    """Write notes, replacing those of the same transcripts; within a transaction."""
     connection.execute(_TABLE)
     if read_meta(connection, _NOTES_KEY) != _NOTES_VERSION:
         connection.execute("DELETE FROM reply_notes")

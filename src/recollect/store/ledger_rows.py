@@ -1,12 +1,11 @@
-"""The usage ledger: what each file says of each message, which of them count, and what counts,
-added up by hour, file and circumstances.
+"""The usage ledger: each message as recorded in each file, whether it counts, and totals by hour,
+file and other dimensions.
 
 Only a sync reads and writes rows of messages; reports read the sums.
 
-They are kept by hour and file, and once more over all files, so that they take as long for ten
-years as for ten days. They are rebuilt from the messages, in SQL, for the files whose messages
-changed and for no others. One number made of all of them is kept too: where pages have no
-checksums, a bit that flipped on the disk would otherwise be a figure like any other.
+Sums are stored by hour and file, and once more over all files, so that a report on ten years is as
+fast as one on ten days. They are rebuilt from the messages, in SQL, only for files whose messages
+changed. A checksum over all of them detects flipped bits where pages have no checksums.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,20 +22,21 @@ class MessageRow(Tokens, frozen=True, gc=False, array_like=True):
     """A message as recorded in one file: the union of its lines there."""
 
     late_5m: int = 0
-    """Cache writes that are only in the split by lifetime; they count in the largest copy."""
+    """Cache writes that appear only in the split by lifetime; they count in the largest copy."""
     late_1h: int = 0
     usage: bytes | None = None
-    """The usage as JSON if more requests were billed, because tokens alone do not give that cost.
+    """The usage as JSON if more requests were billed: then the cost cannot be computed from tokens
+    alone.
     """
     cost: int | None = None
     """Micro-dollars, None when the price is not known."""
     client_cost: int | None = None
-    """Micro-dollars that an old client noted on the message itself."""
+    """Micro-dollars that an old client recorded on the message itself."""
     time: int | None = None
     """Milliseconds since 1970."""
     is_sidechain: bool = False
     is_copy: bool = False
-    """Whether it says itself that it was copied from another session."""
+    """Whether it is marked as a copy from another session."""
     is_relayed: bool = False
     """Whether it is a subagent's message, known from a progress record of the parent."""
     position: int = 0
@@ -49,7 +49,7 @@ class MessageRow(Tokens, frozen=True, gc=False, array_like=True):
     entrypoint: str | None = None
     cwd: str | None = None
     tools: str = ""
-    """Names of the tools that it calls, one a line, in order."""
+    """Names of the tools that it calls, one per line, in order."""
     terms: str = ""
     """Speed, service tier and geography, which change the price."""
 
@@ -60,31 +60,31 @@ class MessageRow(Tokens, frozen=True, gc=False, array_like=True):
 
     @property
     def key(self) -> tuple[str, str | None, str | None, bool]:
-        """What its lines have in common."""
+        """The key that its lines share."""
         return self.message_id, self.request_id, self.model, self.is_relayed
 
     @property
     def has_tokens(self) -> bool:
-        """Whether any usage is known: an old client may have noted nothing but the cost."""
+        """Whether any usage is known: an old client may have recorded only the cost."""
         figures = (self.total, self.web_searches, self.late_5m, self.late_1h)
         return any(figures) or self.usage is not None
 
 
 class Copy(NamedTuple):
-    """A message as recorded in one file, and where that file is."""
+    """A message as recorded in one file, and that file."""
 
     row: MessageRow
     path: str
     is_gone: bool = False
     began: int | None = None
-    """The first time in that file."""
+    """The first timestamp in that file."""
 
 
 class Counted(Struct, frozen=True):
-    """What counts of copies of one message, which are given by their number."""
+    """The figures that count for the copies of one message; copies are given by number."""
 
     owner: int
-    """The copy that it is counted for."""
+    """The copy that they are attributed to."""
     members: tuple[int, ...]
     time: int | None
     tools: str
@@ -126,11 +126,11 @@ class StoredMessage(NamedTuple):
 
 
 MessageValues = tuple[Any, ...]
-"""The same as a plain tuple, for rows to be written: there are thousands, and it is quicker."""
+"""The same as a plain tuple, which is faster to write for thousands of rows."""
 
 
 class Correction(NamedTuple):
-    """A row of `corrections`: what counts instead of the figures of a message's own row."""
+    """A row of `corrections`: figures that count instead of those in the message's own row."""
 
     message: int
     input: int
@@ -169,7 +169,7 @@ def next_message_number(connection: apsw.Connection) -> int:
 
 
 def delete_messages(connection: apsw.Connection, file_id: int, start: int) -> set[str]:
-    """Drop the messages of a file from a position on, and give their ids."""
+    """Delete the messages of a file from a position on, and return their ids."""
     query = "DELETE FROM messages WHERE file_id = ? AND position >= ? RETURNING id, message_id"
     rows = list(connection.execute(query, (file_id, start)))
     drop_corrections(connection, (number for number, _ in rows))
@@ -185,7 +185,7 @@ def find_message(
     *,
     is_relayed: bool,
 ) -> StoredMessage | None:
-    """The row that a file has of a message."""
+    """Return the row of a message in a file."""
     found = connection.execute(
         f"{_SELECT} WHERE message_id = ? AND file_id = ? AND request_id IS ? AND model IS ? "
         "AND is_relayed = ?",
@@ -195,7 +195,7 @@ def find_message(
 
 
 def select_of_file(connection: apsw.Connection, file_id: int) -> list[StoredMessage]:
-    """Every row of a file."""
+    """Return all rows of a file."""
     rows = connection.execute(f"{_SELECT} WHERE file_id = ? ORDER BY id", (file_id,))
     return list(map(StoredMessage._make, rows))
 
@@ -215,12 +215,12 @@ def iter_copies(
 
 
 def find_shared(connection: apsw.Connection, file_id: int) -> list[str]:
-    """Ids of the messages of a file that have more than this one row."""
+    """Return the ids of messages in a file that have other rows too."""
     return _find_shared(connection, "n.file_id = ?", file_id)
 
 
 def find_shared_from(connection: apsw.Connection, number: int) -> list[str]:
-    """Ids of the messages with two rows that count, one of them from `number` on."""
+    """Return the ids of messages with two rows that count, one of them from `number` on."""
     return _find_shared(connection, "n.id >= ? AND n.counted", number, "AND o.counted")
 
 
@@ -236,32 +236,32 @@ def _find_shared(
 
 
 def set_counted(connection: apsw.Connection, rows: Iterable[tuple[bool, int]]) -> None:
-    """Say of each row, given as (counted, number), whether it counts."""
+    """Store whether each row counts, given as (counted, number)."""
     connection.executemany("UPDATE messages SET counted = ? WHERE id = ?", rows)
 
 
 def drop_corrections(connection: apsw.Connection, numbers: Iterable[int]) -> None:
-    """Let these rows count with their own figures."""
+    """Delete the corrections of these rows."""
     connection.executemany(
         "DELETE FROM corrections WHERE message = ?", ((number,) for number in numbers)
     )
 
 
 def insert_corrections(connection: apsw.Connection, rows: Iterable[Correction]) -> None:
-    """Let rows count with other figures than their own."""
+    """Store corrections."""
     marks = ", ".join("?" * len(CORRECTION_COLUMNS))
     columns = ", ".join(CORRECTION_COLUMNS)
     connection.executemany(f"INSERT INTO corrections ({columns}) VALUES ({marks})", rows)
 
 
 def find_corrected(connection: apsw.Connection) -> list[str]:
-    """Ids of the messages with a row that counts with other figures than its own."""
+    """Return the ids of messages that have a correction."""
     query = "SELECT DISTINCT message_id FROM corrections JOIN messages ON id = message"
     return [row[0] for row in connection.execute(query)]
 
 
 def iter_chunks(connection: apsw.Connection) -> Iterator[list[StoredMessage]]:
-    """Every row there is, many at a time; rows may be changed meanwhile."""
+    """Yield all rows in chunks; rows may be changed meanwhile."""
     last = 0
     query = f"{_SELECT} WHERE id > ? ORDER BY id LIMIT 5000"
     while rows := list(map(StoredMessage._make, connection.execute(query, (last,)))):
@@ -284,10 +284,10 @@ CORRECTED = ", ".join(
     f"iif(c.message IS NULL, m.{name}, c.{name}) AS {name}"
     for name in (*CLASSES, "time", "tools", "cost")
 )
-"""What counts of message `m`: the figures of correction `c` where there is one."""
+"""The figures that count for message `m`: those of correction `c`, if there is one."""
 _CLASS_SUMS = ", ".join(f"sum({name})" for name in CLASSES)
 CLIENT_PRICED = f"iif(client_cost IS NULL, 0, cost IS client_cost AND {' + '.join(CLASSES)} = 0)"
-"""Whether what counts has no tokens, so that its cost is the one recorded by the client."""
+"""Whether a message has no tokens, so that its cost is the one recorded by the client."""
 # Integer division rounds towards zero, which would put two hours around 1970 into one.
 _HOUR = f"(time - iif(time < 0, {HOUR_MS - 1}, 0)) / {HOUR_MS}"
 _OF_MESSAGES = f"""
@@ -325,7 +325,7 @@ _SUM_KEY = "hours"
 
 
 def rebuild_hours(connection: apsw.Connection, file_ids: Sequence[int]) -> None:
-    """Add up again what counts in these files."""
+    """Rebuild the sums of these files."""
     for start in range(0, len(file_ids), _SUM_CHUNK):
         _rebuild(connection, file_ids[start : start + _SUM_CHUNK])
 
@@ -346,9 +346,9 @@ def _rebuild(connection: apsw.Connection, file_ids: Sequence[int]) -> None:
 
 
 def check_hours(connection: apsw.Connection) -> None:
-    """Raise `DamagedIndex` when the table is not as it was written."""
+    """Raise `DamagedIndex` if the table does not match its checksum."""
     query = _SUM_OF.format(rows=_OF_HOURS.format(condition=""))
-    # One statement, so that there is no write between the sum and what it is compared with.
+    # One statement, so that no write happens between the sum and the comparison.
     kept, rows, total = next(
         connection.execute(
             f"SELECT (SELECT value FROM meta WHERE key = ?), * FROM ({query})",
@@ -360,7 +360,7 @@ def check_hours(connection: apsw.Connection) -> None:
 
 
 def check_messages(connection: apsw.Connection, file_ids: Sequence[int] | None = None) -> None:
-    """Raise `DamagedIndex` when the messages of files, or all of them, contradict their hours."""
+    """Raise `DamagedIndex` if the messages of files, or all of them, contradict the sums."""
     of_hours, of_messages = (
         _sum_up(connection, rows, file_ids) for rows in (_OF_HOURS, _OF_MESSAGES)
     )
@@ -369,7 +369,7 @@ def check_messages(connection: apsw.Connection, file_ids: Sequence[int] | None =
 
 
 def check_sums(connection: apsw.Connection) -> None:
-    """Raise `DamagedIndex` when the sums by hour and model are not those of the hours."""
+    """Raise `DamagedIndex` if the sums by hour and model contradict those by hour."""
     by_model = _BY_MODEL.format(sign="", condition="")
     for one, other in ((_SUMS, by_model), (by_model, _SUMS)):
         if connection.execute(f"SELECT * FROM ({one}) EXCEPT SELECT * FROM ({other})").fetchone():

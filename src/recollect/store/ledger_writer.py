@@ -1,10 +1,9 @@
-"""Write what was read to the usage ledger: files, messages, which of them count, and totals.
+"""Write the usage ledger: files, messages, whether each counts, and totals.
 
-A sync hands over what happened to files and what was read of them; here it becomes rows, in as many
-transactions as it takes, and after each the index is as if everything had been read at once. Which
-copy of a message counts, and what it cost, is decided by a rule that is given. Before the figures
-of a file are changed they are checked against its messages, so that damage on the disk is found
-instead of added up.
+A sync passes the changes of files and their extracted messages, which are written in bounded
+transactions; the index is consistent after each of them. A `CountingRule` decides which copy of a
+message counts, and its cost. Before the totals of a file change, they are checked against its
+messages, so that disk damage is detected rather than added up.
 """
 
 import time
@@ -26,7 +25,7 @@ from recollect.store.schema import DamagedIndex, load_checksums, read_meta, writ
 T = TypeVar("T")
 
 _NAMED = MessageRow.__struct_fields__[-7:]
-"""The fields that are numbers in the index, because their texts repeat."""
+"""The fields that are stored as numbers of names, because their texts repeat."""
 _PLAIN = len(MessageRow.__struct_fields__) - len(_NAMED)
 _FLAGS = [
     index for index, name in enumerate(MessageRow.__struct_fields__) if name.startswith("is_")
@@ -40,7 +39,7 @@ _get_request = itemgetter(*map(ledger_rows.MESSAGE_COLUMNS.index, ("message_id",
 def to_values(
     row: MessageRow, number: int, file_id: int, names: catalog.Names
 ) -> ledger_rows.MessageValues:
-    """Return a row as the index has it; it counts until it turns out to be a copy."""
+    """Return a row as it is stored; it counts until it turns out to be a copy."""
     numbers = names.numbers
     return (
         number,
@@ -58,7 +57,7 @@ def to_values(
 
 
 def from_stored(stored: ledger_rows.StoredMessage, names: catalog.Names) -> MessageRow:
-    """Return the row that `to_values` was given; raises `DamagedIndex` for what cannot be one."""
+    """Reverse `to_values`; raises `DamagedIndex` for invalid values."""
     fields: list[Any] = [*stored[2:-1]]
     fields[_PLAIN:] = map(names.text, fields[_PLAIN:])
     for index in _FLAGS:
@@ -72,7 +71,7 @@ def from_stored(stored: ledger_rows.StoredMessage, names: catalog.Names) -> Mess
 def to_correction(
     number: int, row: MessageRow, counted: Counted, names: catalog.Names
 ) -> ledger_rows.Correction | None:
-    """Return what counts instead of the figures of the row itself; None if they are the same."""
+    """Return the figures that count instead of the row's own; None if they are the same."""
     own = (row.tokens, row.cost, row.time, row.tools)
     if own == (counted.tokens, counted.cost, counted.time, counted.tools):
         return None
@@ -82,29 +81,29 @@ def to_correction(
 
 
 class CountingRule(Protocol):
-    """Decides what counts, and what it cost."""
+    """Decides which copy of a message counts, and its cost."""
 
     def count_group(self, copies: Sequence[Copy]) -> list[Counted]:
-        """Return what counts of copies that share a message id."""
+        """Return the figures that count for copies with the same message id."""
 
     def merge_pair(self, one: MessageRow, other: MessageRow) -> MessageRow:
-        """Return two rows of one message in one file as one; `one` is of the earlier lines."""
+        """Merge two rows of one message in one file; `one` is from the earlier lines."""
 
     def find_cost(self, row: MessageRow) -> int | None:
-        """Return what a message cost, by the current prices."""
+        """Return the cost of a message at the current prices."""
 
 
 class FileReading(msgspec.Struct, frozen=True):
-    """What was read of a file, from byte `start` on."""
+    """Data read from a file, from byte `start` on."""
 
     path: str
     problem: str | None
     row: catalog.FileRow | None
-    """None if it could not be read, or is gone: what was known of it stays."""
+    """None if it could not be read or was deleted: its stored data stays."""
     number: int | None = None
-    """That of its row, if it has one."""
+    """The number of its row, if it has one."""
     known: catalog.FileRow | None = None
-    """That row, if it can be relied on."""
+    """Its row, if valid."""
     start: int = 0
     size: int = 0
     """Bytes that were read."""
@@ -113,14 +112,14 @@ class FileReading(msgspec.Struct, frozen=True):
 
 
 class FileChanges(msgspec.Struct, frozen=True):
-    """What happened to files that need not be read for it."""
+    """Changes of files that need no reading."""
 
     moved: Sequence[tuple[int, catalog.FileRow]] = ()
-    """Numbers of files that are elsewhere now, and what is to be kept of each."""
+    """Numbers and new rows of files that were moved."""
     gone: Sequence[int] = ()
     returned: Sequence[int] = ()
     solved: Sequence[str] = ()
-    """Files that could not be read and need not be any more."""
+    """Unreadable files that no longer need to be read."""
 
 
 class LedgerWriter:
@@ -144,23 +143,23 @@ class LedgerWriter:
         self._rows: list[ledger_rows.MessageValues] = []
         self._merged: list[ledger_rows.MessageValues] = []
         self._relayed: list[int] = []
-        """Where in `_rows` those are that progress records repeat."""
+        """Positions in `_rows` of messages from progress records."""
         self._stale: dict[str, None] = {}
-        """Messages to be counted again, in the order in which they were found to be."""
+        """Messages to be counted again, in order of discovery."""
         self._files: set[int] = set()
-        """Files whose sums are to be rebuilt, and whose rows were sound before."""
+        """Files whose sums must be rebuilt; their earlier rows have been checked."""
         self.lock = lock
         self.problems = catalog.load_problems(connection)
-        """Why files could not be read, now or before, by path."""
+        """Why files could not be read, in this sync or before, by path."""
         self.is_outdated = read_meta(connection, "data") != str(DATA_VERSION)
         """Whether all files have to be read again."""
         self.stamps = catalog.load_states(connection) if load_checksums() else None
-        """The stamps of all files that are there, by path; None if only whole rows can be trusted.
+        """The stamps of existing files, by path; None if only whole rows can be trusted.
         """
 
     def load_files(self, paths: Iterable[str] | None) -> dict[str, tuple[int, catalog.FileRow]]:
-        """Return what is known of all files, or of these and of those that are gone, by path."""
-        # Where pages have checksums, those of the rows need not be compared.
+        """Return the rows of all files by path, or of these and the deleted ones."""
+        # With page checksums, those of the rows need not be compared.
         is_trusted = paths is not None and load_checksums()
         return catalog.load_files(self._connection, paths, is_trusted=is_trusted)
 
@@ -173,7 +172,7 @@ class LedgerWriter:
             write_meta(self._connection, "checked", today)
 
     def apply_changes(self, changes: FileChanges, prices: str) -> None:
-        """Write everything that needs no reading; `prices` is the fingerprint of the prices."""
+        """Write the changes that need no reading; `prices` is the fingerprint of the prices."""
         is_repriced = self._read_meta(catalog.PRICES_KEY) != prices
         is_fresh = not self._read_meta(database.CARRIED_KEY)
         if not (any(msgspec.structs.astuple(changes)) or is_repriced or is_fresh):
@@ -185,7 +184,7 @@ class LedgerWriter:
                 self._note_problem(path, None)
             for number, row in changes.moved:
                 catalog.save_file(self._connection, row, number)
-                # Between equal copies the path decides.
+                # The path decides between equal copies.
                 self._recount_later(ledger_rows.find_shared(self._connection, number))
             self._mark(changes.gone, is_gone=True)
             self._mark(changes.returned, is_gone=False)
@@ -197,7 +196,7 @@ class LedgerWriter:
             database.delete_copies(self._directory)
 
     def write(self, readings: Iterator[FileReading], commit_bytes: int) -> None:
-        """Write what was read, in transactions of about `commit_bytes` bytes of transcripts."""
+        """Write extracted data, in transactions of about `commit_bytes` bytes of transcripts."""
         more = True
         while more:
             more = self._write_step(readings, commit_bytes)
@@ -231,7 +230,7 @@ class LedgerWriter:
         catalog.save_naming_lines(self._connection, file_id, reading.start, reading.naming)
         self._files.add(file_id)
         if reading.known is not None and reading.known.began != reading.row.began:
-            # Between copies that are alike it is the beginning of their files that decides.
+            # The start of their files decides between equal copies.
             self._recount_later(ledger_rows.find_shared(self._connection, file_id))
         if reading.number is not None:
             stale = ledger_rows.delete_messages(self._connection, file_id, reading.start)
@@ -243,7 +242,7 @@ class LedgerWriter:
     def copy_files(
         self, connection: database.Connection, files: Mapping[int, catalog.FileRow]
     ) -> None:
-        """Take these files over from another index, and all problems that it has noted."""
+        """Copy these files and all recorded problems from another index."""
         names = catalog.Names(connection)
         for number, row in files.items():
             stored = ledger_rows.select_of_file(connection, number)
@@ -253,7 +252,7 @@ class LedgerWriter:
         self._update_totals()
 
     def _carry_over(self) -> None:
-        """Take over what replaced indexes know of deleted transcripts."""
+        """Carry over deleted transcripts from replaced indexes."""
         if self._directory and database.find_predecessors(self._directory):
             self._carry_over_deleted(self._directory)
         write_meta(self._connection, database.CARRIED_KEY, "yes")
@@ -279,14 +278,14 @@ class LedgerWriter:
         save_figures(self._connection, sessions.figures)
 
     def _add_known(self, row: catalog.FileRow, rows: Iterable[MessageRow]) -> None:
-        """Add what another index knows of a file."""
+        """Add a file from another index."""
         file_id = catalog.save_file(self._connection, row)
         self._files.add(file_id)
         for message in rows:
             self._add_row(message, file_id)
 
     def _note_problem(self, path: str, problem: str | None) -> None:
-        """Record what is wrong with a file, or that nothing is."""
+        """Record or clear the problem of a file."""
         if self.problems.get(path) == problem:
             return
         catalog.save_problem(self._connection, path, problem)
@@ -299,7 +298,7 @@ class LedgerWriter:
         return read_meta(self._connection, key) or ""
 
     def _mark(self, numbers: Iterable[int], *, is_gone: bool) -> None:
-        """Record that files are gone, or are there again."""
+        """Mark files as deleted, or as existing again."""
         for number in numbers:
             catalog.mark_gone(self._connection, number, is_gone=is_gone)
             self._recount_later(ledger_rows.find_shared(self._connection, number))
@@ -318,7 +317,7 @@ class LedgerWriter:
         self._recount_later(ledger_rows.find_corrected(self._connection))
 
     def _update_totals(self) -> None:
-        """Decide what counts, and update the totals."""
+        """Decide which copies count, and update the totals."""
         dismissed = self._dismiss_relayed()
         ledger_rows.insert_messages(self._connection, self._rows)
         ledger_rows.replace_messages(self._connection, self._merged)
@@ -339,7 +338,7 @@ class LedgerWriter:
         self._next += 1
 
     def _merge_row(self, row: MessageRow, file_id: int) -> None:
-        """Add a row, united with the one that the file already has of the same message."""
+        """Add a row, merged with the row of the same message in the file."""
         known = ledger_rows.find_message(
             self._connection,
             file_id,
@@ -359,7 +358,7 @@ class LedgerWriter:
         self._stale.update(dict.fromkeys(message_ids))
 
     def _find_repeated(self, dismissed: Iterable[str]) -> list[str]:
-        """Messages of new rows that have other rows too, without those that were `dismissed`."""
+        """Return the messages of new rows that have other rows too, except `dismissed` ones."""
         if not self._is_first:
             return ledger_rows.find_shared_from(self._connection, self._first)
         rows = Counter(map(_get_message_id, self._rows))
@@ -367,10 +366,9 @@ class LedgerWriter:
         return [message_id for message_id, count in rows.items() if count > 1]
 
     def _dismiss_relayed(self) -> list[str]:
-        """Let what progress records repeat not count, where the same request was read elsewhere.
+        """Discount messages from progress records if the same request was read elsewhere.
 
-        That is nearly always so, and need not be found out message by message. Returns the message
-        of each row that does not count.
+        This covers nearly all of them quickly. Returns the message of each row that does not count.
         """
         if not self._relayed:
             return []
@@ -387,7 +385,7 @@ class LedgerWriter:
         return [relayed[at][0] for at in dismissed]
 
     def _recount(self) -> None:
-        """Decide again what counts of the messages that may have changed, and write it at once."""
+        """Decide again which copies of changed messages count, and write the result."""
         origins = catalog.load_origins(self._connection)
         flags: list[tuple[bool, int]] = []
         corrections: list[ledger_rows.Correction] = []
@@ -406,7 +404,7 @@ class LedgerWriter:
     def _count(
         self, found: list[ledger_rows.StoredMessage], origins: Mapping[int, catalog.FileOrigin]
     ) -> Iterator[tuple[ledger_rows.StoredMessage, bool, ledger_rows.Correction | None]]:
-        """Yield whether each row with one message id counts, and its correction if it needs one."""
+        """Yield whether each row of a message counts, with its correction if needed."""
         rows = [from_stored(each, self._names) for each in found]
         for each in found:
             self._check(each.file_id)

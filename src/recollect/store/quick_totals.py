@@ -1,8 +1,8 @@
-"""Quick totals: the few figures of a status line, for as little as they can cost.
+"""Quick totals: the few figures of a status line, as fast as possible.
 
-A status line is asked for several times a second and must never wait, so this opens the index
-without the checks that every other answer makes, imports nothing but SQLite, and answers None
-instead of raising. It changes nothing, not even the index's log.
+A status line is requested several times a second and must never wait, so this opens the index
+without the checks of other queries, imports nothing but SQLite, and returns None instead of
+raising. It changes nothing, not even the index's log.
 """
 
 import os
@@ -16,7 +16,7 @@ from recollect.sources.source import UNTRUSTED, Stamp
 from recollect.store.data_directory import DATA_VERSION, INDEX_NAME, SCHEMA_VERSION
 
 PATIENCE_MS: Final = 50
-"""How long to wait for another process's lock; only an index on a network drive has any."""
+"""How long to wait for another process's lock, which only occurs on network drives."""
 
 _VERSIONS = "SELECT value FROM meta WHERE key IN ('schema', 'data') ORDER BY key"
 # `substr` and not LIKE, because a path may contain LIKE's wildcards.
@@ -70,7 +70,7 @@ class QuickTotals(NamedTuple):
 
 
 def read_quick_totals(directory: Path, query: TotalsQuery) -> QuickTotals | None:
-    """The answer of the index in `directory`; None unless it can be read at once."""
+    """Return totals from the index in `directory`; None unless it can be read immediately."""
     path = os.fspath(directory / INDEX_NAME)
     try:
         connection = _open(path)
@@ -102,10 +102,10 @@ def _ask(connection: apsw.Connection, query: TotalsQuery) -> QuickTotals | None:
     if connection.execute(_VERSIONS).get != [str(DATA_VERSION), str(SCHEMA_VERSION)]:
         return None
     values = query._asdict()
-    # With one Claude directory in it, as nearly always, the index has the sums of everything.
+    # If the index has one Claude directory only, as usual, the overall sums can be used.
     are_all = connection.execute(_ARE_ALL, values).get
     rows = connection.execute(_ALL if are_all else _SOME, values)
-    # A damaged hour may be a text, which SQLite takes to be later than every number.
+    # A damaged hour may be a text, which SQLite sorts after every number.
     hours = {row[0]: TotalsSum(*row[1:]) for row in rows if isinstance(row[0], int)}
     session = connection.execute(_SESSION, {"session": query.session_id}).fetchone()
     stamp = connection.execute(_STAMP, {"path": query.transcript}).fetchone()

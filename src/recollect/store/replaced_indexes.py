@@ -1,13 +1,12 @@
-"""What replaced indexes know about transcripts that no longer exist, also those before schema 4,
-which kept listings, figures and tool calls as msgpack in one table.
+"""Data about deleted transcripts in replaced indexes, including those before schema 4, which stored
+listings, figures and tool calls as msgpack in one table.
 
-Those msgpack notes have a kind, a name and a number that rose with its content. Fields were only
-ever added, so the types of today decode every one of them.
+These msgpack rows have a kind, a name and a version. Fields were only ever added, so the current
+types decode all of them.
 
-Everything about existing transcripts is read from the files again, so what is carried over is all
-that would be lost. Tables are read by the names of their columns: a column that an older version
-did not have gets its default, so no version needs a migration of its own. Best effort: what
-contradicts itself is left out.
+Existing transcripts are read again, so only data about deleted ones is carried over. Tables are
+read by column name: a column that an older version lacks gets its default, so no version needs its
+own migration. This is best effort: inconsistent data is left out.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +31,7 @@ _CALLS: Final = msgspec.msgpack.Decoder(list[CallSummary])
 
 
 def load_msgpack_listings(connection: apsw.Connection) -> dict[str, session_table.StoredListing]:
-    """Return the listings that were noted, by path."""
+    """Return the listings in the msgpack table, by path."""
     found = {}
     for path, stamp, noted in _iter_notes(connection, "listing", _LISTING):
         listing = None if noted is None else msgspec.structs.replace(noted, path=path)
@@ -41,7 +40,7 @@ def load_msgpack_listings(connection: apsw.Connection) -> dict[str, session_tabl
 
 
 def load_msgpack_figures(connection: apsw.Connection) -> dict[str, session_table.StoredFigures]:
-    """Return the figures that were noted, by path."""
+    """Return the figures in the msgpack table, by path."""
     notes = _iter_notes(connection, "figures", _FIGURES)
     return {
         path: session_table.StoredFigures(path, stamp, figures) for path, stamp, figures in notes
@@ -49,7 +48,7 @@ def load_msgpack_figures(connection: apsw.Connection) -> dict[str, session_table
 
 
 def load_msgpack_calls(connection: apsw.Connection) -> dict[str, session_table.StoredCalls]:
-    """Return the tool calls that were noted, by path."""
+    """Return the tool calls in the msgpack table, by path."""
     notes = _iter_notes(connection, "calls", _CALLS)
     return {path: session_table.StoredCalls(path, stamp, calls) for path, stamp, calls in notes}
 
@@ -57,7 +56,7 @@ def load_msgpack_calls(connection: apsw.Connection) -> dict[str, session_table.S
 def _iter_notes(
     connection: apsw.Connection, name: str, decoder: "msgspec.msgpack.Decoder[T]"
 ) -> Iterator[tuple[str, Stamp, T]]:
-    """Iterate over the sound notes of a kind; of one file the one that was written last is last."""
+    """Iterate over the valid rows of a kind; for each file, the latest comes last."""
     query = "SELECT path, size, mtime_ns, note, crc FROM file_notes WHERE kind GLOB ? ORDER BY kind"
     for path, size, mtime_ns, note, crc in connection.execute(query, (f"{name}/*",)):
         try:
@@ -72,21 +71,21 @@ _UNREADABLE = (
     *(apsw.Error, schema.DamagedIndex, msgspec.MsgspecError),
     *(LookupError, TypeError, ValueError),
 )
-"""What reading an index can raise whose pages are zeroed, missing or those of another table."""
+"""Exceptions on reading an index whose pages are zeroed, missing or from another table."""
 _DEFAULTS = {"INTEGER": "0", "TEXT": "''", "BLOB": "x''", "REAL": "0"}
 
 
 class DeletedTranscript(msgspec.Struct, frozen=True):
-    """What an index knows of one deleted transcript."""
+    """The data of an index about one deleted transcript."""
 
     file: catalog.FileRow
     messages: list[ledger_rows.StoredMessage]
     names: catalog.Names
-    """The names that the messages refer to."""
+    """The names that the messages refer to, by number."""
 
 
 class DeletedListings(NamedTuple):
-    """What lists of deleted transcripts showed, and their tool calls."""
+    """Listings, figures and tool calls of deleted transcripts."""
 
     listings: list[session_table.StoredListing]
     figures: list[tuple[session_table.StoredFigures, list[CallSummary]]]
@@ -95,7 +94,7 @@ class DeletedListings(NamedTuple):
 def iter_deleted_transcripts(
     directory: Path, exists: Callable[[str], bool]
 ) -> Iterator[DeletedTranscript]:
-    """Iterate over what replaced indexes know of deleted transcripts, each once, newest first."""
+    """Iterate over the deleted transcripts in replaced indexes, each once, newest index first."""
     seen: set[str] = set()
     for connection, version in _iter_predecessors(directory):
         for remains in _iter_deleted(connection, version, exists):
@@ -105,7 +104,7 @@ def iter_deleted_transcripts(
 
 
 def find_deleted_listings(directory: Path, exists: Callable[[str], bool]) -> DeletedListings:
-    """Return the listings and tool calls that replaced indexes have of deleted transcripts."""
+    """Return the listings and tool calls of deleted transcripts in replaced indexes."""
     listings: dict[str, session_table.StoredListing] = {}
     figures: dict[str, session_table.StoredFigures] = {}
     calls: dict[str, session_table.StoredCalls] = {}
@@ -136,14 +135,14 @@ def find_deleted_listings(directory: Path, exists: Callable[[str], bool]) -> Del
 
 
 def _is_path(name: object) -> bool:
-    """Return whether a damaged table still has a path here."""
+    """Return whether a value, possibly damaged, is a path."""
     return isinstance(name, str) and "\0" not in name and bool(name)
 
 
 def _iter_predecessors(directory: Path) -> Iterator[tuple[apsw.Connection, int]]:
     """Open the replaced indexes with their versions, newest first.
 
-    Ends with one that has already carried over what those before it know.
+    Ends with one that already includes the data of those before it.
     """
     for path in database.find_predecessors(directory):
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
@@ -186,7 +185,7 @@ def _find_sound(connection: apsw.Connection, number: int) -> list[ledger_rows.St
 
 
 def _show_as_current(connection: apsw.Connection) -> None:
-    """Put views with the current columns before the tables of an older version."""
+    """Shadow the tables of an older version with views that have the current columns."""
     for table, columns in _find_columns().items():
         known = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
         if known:
@@ -199,7 +198,7 @@ def _show_as_current(connection: apsw.Connection) -> None:
 
 @cache
 def _find_columns() -> dict[str, dict[str, str]]:
-    """The columns of each table and what a row has there that was written without them."""
+    """The columns of each table, with the defaults for rows written without them."""
     with closing(apsw.Connection(":memory:")) as connection:
         connection.execute(schema.TABLES)
         return {

@@ -1,15 +1,14 @@
-"""The tables of the index, the two versions that say whether it can be used, SQLite's errors, and a
-checksum on every page.
+"""The tables of the index, the two versions that decide whether it can be used, SQLite's errors,
+and page checksums.
 
-A damaged index is set aside and rebuilt, which callers need not know about. Any other error is
-reported to the user, because another attempt would fail, too. Checksums turn a flipped bit into an
-error instead of a wrong answer. They are SQLite's own checksum VFS, which comes with apsw as a
-separate file; without that file the index works, and only the sums and checksums within its rows
-are checked.
+A damaged index is set aside and rebuilt, invisibly to callers. Any other error is reported to the
+user, because another attempt would fail too. With checksums, a flipped bit causes an error rather
+than a wrong result. They come from SQLite's checksum VFS, a separate file in apsw; without it the
+index works, but only the sums and checksums within its rows are checked.
 
-`SCHEMA_VERSION` changes with the tables, `DATA_VERSION` with what is put into them. An index with
-older data is brought up to date file by file, and what it knows of vanished files stays; one with
-older tables is emptied first. A newer one is left alone: the program that made it may be in use.
+`SCHEMA_VERSION` changes with the tables, `DATA_VERSION` with the stored data. An index with older
+data is updated file by file, and keeps the data of deleted files; one with older tables is emptied
+first. A newer one is left alone: the program that created it may be in use.
 """
 
 from collections.abc import Iterator
@@ -31,11 +30,11 @@ _IN_USE = (apsw.BusyError, apsw.LockedError)
 
 
 _OF_CONTENT = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_DATA)
-"""Errors of reading that do not come from the disk: a page is cut, or its checksum is wrong."""
+"""Read errors that are not from the disk: a truncated page, or a wrong checksum."""
 
 
 class DamagedIndex(IndexFailure):
-    """The index contradicts itself, or contains what no index can contain."""
+    """The index is inconsistent, or contains invalid data."""
 
 
 class NewerIndex(IndexFailure):
@@ -55,7 +54,7 @@ def translate_errors(path: Path, rebuild: str = "recollect index --rebuild") -> 
     try:
         yield
     except UnicodeDecodeError as error:
-        # Only text is written, so that bytes which are none were not written.
+        # Only valid text is ever written, so invalid bytes are damage.
         raise _describe_damage(path, error, rebuild) from error
     except apsw.Error as error:
         if is_damage(error):
@@ -91,13 +90,13 @@ def _describe(error: apsw.Error, path: Path) -> str:
 
 
 RESERVED_BYTES = 8
-"""At the end of each page: what the VFS needs, and the sign by which it knows its files."""
+"""Bytes at the end of each page that the VFS needs; it recognises its files by them."""
 
 
 @cache
 def load_checksums() -> bool:
     """Verify page checksums on all connections of this process; return whether that is possible."""
-    # Not by `apsw.sqlite_extra`, whose imports cost more than a warm answer takes to compute.
+    # Not with `apsw.sqlite_extra`, whose imports take longer than a warm query.
     extension = Path(apsw.__file__).parent / "sqlite_extra_binaries" / "cksumvfs"
     connection = apsw.Connection(":memory:")
     try:
@@ -117,20 +116,21 @@ def reserve_checksums(connection: apsw.Connection) -> None:
 
 
 def check_reserve(connection: apsw.Connection) -> None:
-    """Raise `DamagedIndex` if the pages have no checksums although they could have."""
+    """Raise `DamagedIndex` if the pages lack checksums although the VFS is available."""
     if load_checksums() and connection.reserve_bytes() != RESERVED_BYTES:
         raise DamagedIndex("The index has no checksums on its pages.")
 
 
 NO_HOUR = -(2**40)
 NO_MODEL = 0
-"""What `sums` has for what is not known: a key cannot be NULL."""
+"""The value of unknown keys in `sums`, which cannot be NULL."""
 
 FIGURES = (*CLASSES, "messages", "cost", "unpriced", "relayed", "client_priced")
-"""What is added up of messages: `cost` is of those whose price is known, others are `unpriced`.
+"""The figures that are summed: `cost` covers messages with a known price, `unpriced` counts the
+rest.
 
-The last two are how many are known only from progress records, and how many have no tokens, so that
-their cost is what the client noted.
+The last two count messages that are known only from progress records, and those without tokens,
+whose cost was recorded by the client.
 """
 
 _CLASSES = ",\n    ".join(f"{name} INTEGER NOT NULL" for name in CLASSES)
@@ -314,7 +314,7 @@ CREATE TABLE tool_calls (
 """
 
 LISTINGS_KEY = "listings"
-"""Under which `meta` has the version of what `sessions` and `tool_calls` hold."""
+"""The key in `meta` of the version of `sessions` and `tool_calls`."""
 
 TABLE_NAMES = frozenset(
     "meta files naming_lines names messages corrections hours sums problems sessions "
@@ -323,13 +323,13 @@ TABLE_NAMES = frozenset(
 
 
 def read_meta(connection: apsw.Connection, key: str) -> str | None:
-    """The value kept under `key`."""
+    """Return the value of `key` in `meta`."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return str(row[0]) if row else None
 
 
 def write_meta(connection: apsw.Connection, key: str, value: str) -> None:
-    """Keep `value` under `key`."""
+    """Store `value` under `key` in `meta`."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
@@ -362,7 +362,7 @@ def has_tables(connection: apsw.Connection) -> bool:
 
 
 def is_current(connection: apsw.Connection, path: Path) -> bool:
-    """Whether the tables are those of this program and not of an older one.
+    """Whether the tables are of the current version, rather than an older one.
 
     Raises `NewerIndex` when a newer one made them.
     """
@@ -385,6 +385,6 @@ def is_current(connection: apsw.Connection, path: Path) -> bool:
 
 
 def sum_tables(connection: apsw.Connection) -> str:
-    """A checksum of the definitions; other modules may have tables of their own beside ours."""
+    """Return a checksum of the table definitions; other modules may add tables of their own."""
     rows = connection.execute("SELECT tbl_name, sql FROM sqlite_schema ORDER BY name").fetchall()
     return str(crc32(repr([row for row in rows if row[0] in TABLE_NAMES]).encode()))

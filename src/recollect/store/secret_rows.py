@@ -1,8 +1,8 @@
-"""Where secrets are, as the full-text index has noted it, and the key of their hashes.
+"""The positions of secrets as recorded in the full-text index, and the key of their hashes.
 
-The index never holds a secret: a keyed hash identifies each, and lets someone who has the
-secret find it. The key is a file of its own in the data directory that only the user can read;
-without it the hashes say nothing.
+The index never contains a secret: a keyed hash identifies each one, so that whoever has the secret
+can find it. The key is in a separate file in the data directory that only the user can read;
+without it the hashes are useless.
 """
 
 import os
@@ -39,7 +39,7 @@ _ORDER: Final = " ORDER BY secrets.timestamp, files.path, secrets.position, secr
 
 
 class NotedSecret(NamedTuple):
-    """A secret in a record: what it is and where, not its value."""
+    """A secret in a record: its kind and position, not its value."""
 
     path: str
     session_id: str
@@ -51,23 +51,23 @@ class NotedSecret(NamedTuple):
     uuid: str | None
     timestamp: str | None
     spans: tuple[tuple[int, int], ...] = ()
-    """Where it is among the strings of the record."""
+    """Its positions in the strings of the record."""
 
 
 class SecretNotes(NamedTuple):
-    """What is known of files: how far each was read, and the secrets in them, oldest first."""
+    """Recorded secrets of files, oldest first, and how far each file has been read."""
 
     states: dict[str, FileState]
     secrets: tuple[NotedSecret, ...]
 
 
 def hash_secret(directory: Path, value: bytes) -> bytes | None:
-    """Return the keyed hash of a secret; None where none was ever noted."""
+    """Return the keyed hash of a secret; None if there is no key yet."""
     return load_hasher(directory)(value) if (directory / KEY_NAME).is_file() else None
 
 
 def load_hasher(directory: Path) -> Callable[[bytes], bytes]:
-    """Return the keyed hash of a data directory; its key is made on first use."""
+    """Return the hash function of a data directory; its key is created on first use."""
     return partial(_hash, _load_key(directory))
 
 
@@ -109,7 +109,7 @@ def _refuse(path: Path, error: OSError) -> IndexFailure:
 
 
 class NotesReader:
-    """Reads notes; the index stays open for a moment, because a search asks for many sessions."""
+    """Reads recorded secrets; keeps the index open briefly, as a search needs many sessions."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -117,11 +117,11 @@ class NotesReader:
         self._opened = -_KEPT_SECONDS
 
     def load_session(self, path: str) -> SecretNotes:
-        """Return what is known of the session that a file belongs to, and of its subagents."""
+        """Return the recorded secrets of the session of a file, and of its subagents."""
         return self._ask(lambda connection: _load_session(connection, path))
 
     def load_all(self) -> SecretNotes:
-        """Return what is known of all files."""
+        """Return the recorded secrets of all files."""
         return self._ask(
             lambda connection: SecretNotes(
                 _load_states(connection, "", ()), _load(connection, "", ())
@@ -129,7 +129,7 @@ class NotesReader:
         )
 
     def _ask(self, query: Callable[[apsw.Connection], SecretNotes]) -> SecretNotes:
-        """Ask the index; where there is none, or it is damaged, nothing is known."""
+        """Query the index; empty if there is none, or it is damaged."""
         try:
             if time.monotonic() - self._opened >= _KEPT_SECONDS:
                 self._connection = _open(find_text_path(self._directory))

@@ -1,9 +1,9 @@
-"""The tables `sessions` and `tool_calls`: what lists show of each transcript, and its tool calls.
+"""The tables `sessions` and `tool_calls`: the listing and the tool calls of each transcript.
 
-A row holds as long as its file has the size and time in it; what only reading the whole file
-shows has a size and time of its own. Nothing is deleted when a file is, so that a session can
-still be named afterwards. Rows have no checksums, because their pages do: where SQLite cannot
-check pages (see `schema`), nothing is read from here and the files are read each time.
+A row is valid while its file has the recorded size and time; data that needs the whole file has its
+own recorded size and time. Rows of deleted files are kept, so that their sessions can still be
+named. Rows have no checksums, because their pages do: where SQLite cannot check pages (see
+`schema`), these tables are not used and the files are read each time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,19 +20,19 @@ from recollect.store import catalog, data_directory, schema
 
 
 class StoredListing(NamedTuple):
-    """A listing, or None for a file without a session, and what it was made from."""
+    """A listing, or None for a file without a session, and the state of the file."""
 
     path: str
     stamp: Stamp
     titles_hash: str
     """Hash of the titles in all files of the project."""
     title_file: str
-    """The other file that the title is written in; empty for none."""
+    """The other file that contains the title; empty if there is none."""
     listing: session_listing.SessionListing | None
 
 
 class StoredFigures(NamedTuple):
-    """The figures of a transcript and what they were made from."""
+    """The figures of a transcript, and the state of the file."""
 
     path: str
     stamp: Stamp
@@ -40,7 +40,7 @@ class StoredFigures(NamedTuple):
 
 
 class StoredCalls(NamedTuple):
-    """The tool calls of a transcript and what they were made from."""
+    """The tool calls of a transcript, and the state of the file."""
 
     path: str
     stamp: Stamp
@@ -56,11 +56,11 @@ _COUNTED: Final = {
     "message_count": "all_messages, message_count",
     **{name: f"{name}, NULL" for name in session_listing.STORED_FIELDS[_MODELS + 2 :]},
 }
-"""What a field is if the whole file was counted, and if not."""
+"""SQL for a field: the column if the whole file was counted, and the one if not."""
 _SUMMARY: Final = session_listing.FileFigures.__struct_fields__.index("summary") - 1
-"""Its index among the figures behind the models."""
+"""The index of the summary among the figures after the models."""
 _COLUMNS: Final = {"id": "session_id"}
-"""Columns that are not called like the field: `id` is the number of a row, as in other tables."""
+"""Columns with names other than their fields: `id` is the row number, as in other tables."""
 _LISTED: Final = [
     _COLUMNS.get(name, name)
     for name in session_listing.STORED_FIELDS[:_MODELS]
@@ -180,7 +180,7 @@ def load_calls(
         return {}
     condition = "" if paths is None else "WHERE session IN (SELECT value FROM json_each(?))"
     values = () if paths is None else (_encode(list(found)).decode(),)
-    # There may be tens of thousands: made without a step of Python for each, then cut up.
+    # There may be tens of thousands: encoded without a Python step for each, then split.
     rows: list[Any] = connection.execute(_SELECT_CALLS.format(condition), values).fetchall()
     calls = list(starmap(session_listing.CallSummary, rows))
     start = 0
@@ -191,7 +191,7 @@ def load_calls(
 
 
 def save_listings(connection: apsw.Connection, listings: Iterable[StoredListing]) -> None:
-    """Write listings, in place of those of the same files; within a transaction of the caller."""
+    """Write listings, replacing those of the same files; within a transaction of the caller."""
     _forget_outdated(connection)
     connection.executemany(_SAVE_LISTING, map(_to_row, listings))
 
@@ -200,7 +200,7 @@ def save_figures(
     connection: apsw.Connection,
     figures: Iterable[tuple[StoredFigures, Iterable[session_listing.CallSummary]]],
 ) -> None:
-    """Write figures and calls, in place of those of the same files; within a transaction too."""
+    """Write figures and calls, replacing those of the same files; within a transaction too."""
     _forget_outdated(connection)
     for (path, stamp, found), calls in figures:
         name = catalog.encode_path(path)

@@ -1,7 +1,7 @@
 """Conditions on texts of the full-text index.
 
-They are put together from the functions here and nowhere else. Each has
-its parameters with it, so that no word of a query becomes SQL.
+Conditions are only composed from the functions here. Each has its parameters, so that no word of a
+query becomes SQL.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,14 +14,14 @@ from recollect.store.text_rows import SLOTS
 
 NamedColumn = Literal["tool", "model", "branch", "cwd"]
 Check = Callable[[int, int, int, int], bool]
-"""Looks at a text itself, given file, position, length and number."""
+"""Checks the text itself, given its file, position, length and number."""
 
 
 class Condition(msgspec.Struct, frozen=True):
     """A part of a WHERE clause, with the values of its parameters in order.
 
-    `{id}` stands for the number of the text, which has two names where it is found by words; SQLite
-    can leap over what is out of range only by the one of the full-text index.
+    `{id}` is replaced by the column with the number of the text. A query by words has two such
+    columns, and SQLite can skip rows out of range only by that of the full-text index.
     """
 
     sql: str
@@ -29,7 +29,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 ANY_OF: Final = "\ue001"
-"""Joins terms of which any may be at that place of a phrase; no term contains it."""
+"""Joins alternative terms at one position in a phrase; no term contains it."""
 
 ALWAYS: Final = Condition("1")
 NEVER: Final = Condition("0")
@@ -37,7 +37,7 @@ NEVER: Final = Condition("0")
 
 def matches_words(match: str) -> Condition:
     """The text matches an FTS5 expression."""
-    # With the plus it is one look-up for all, not one for each text that it would find.
+    # The plus makes SQLite look up all of them at once, not once per text.
     return Condition("+{id} IN (SELECT rowid FROM words WHERE words MATCH ?)", (match,))
 
 
@@ -58,7 +58,7 @@ def in_files(numbers: Iterable[int]) -> Condition:
 
 
 def has_secret_hash(digest: bytes) -> Condition:
-    """The text is in a record that holds the secret with this keyed hash."""
+    """The text is in a record that contains the secret with this keyed hash."""
     return Condition(
         "(texts.file_id, texts.position) IN "
         "(SELECT file_id, position FROM secrets WHERE hash = unhex(?))",
@@ -110,7 +110,7 @@ def none_of(condition: Condition) -> Condition:
 
 def _is_among(column: str, numbers: Iterable[int]) -> Condition:
     values = msgspec.json.encode(list(numbers)).decode()
-    # What has no such name is not among them, where SQL would leave it open.
+    # A text without a name is not among them; SQL would return NULL.
     sql = f"ifnull(texts.{column} IN (SELECT value FROM json_each(?)), 0)"
     return Condition(sql, (values,))
 

@@ -1,9 +1,9 @@
-"""Opening the full-text index, a file of its own beside the catalogue.
+"""Open the full-text index, a separate file beside the catalogue.
 
-It is many times as large as the catalogue, is written for minutes where that takes moments, and
-can be deleted at any time: another file lets both be written and checked without the other.
-Each page has a checksum, as in the catalogue. An index that is damaged, or made for other terms, is
-deleted and rebuilt; processes that were reading or writing it get an error.
+It is many times larger than the catalogue, takes minutes to write instead of moments, and can be
+deleted at any time: as separate files, each can be written and checked without the other. Each page
+has a checksum, as in the catalogue. An index that is damaged, or made for other terms, is deleted
+and rebuilt; processes that were reading or writing it get an error.
 """
 
 import os
@@ -39,7 +39,7 @@ T = TypeVar("T")
 class KeptConnection:
     """A read connection that a server reuses, because a new one reads and checks all pages again.
 
-    One search at a time has it, and others open their own. It is given up when the index has been
+    One search at a time uses it; others open their own. It is closed when the index has been
     replaced.
     """
 
@@ -47,7 +47,7 @@ class KeptConnection:
         self._kept: list[tuple[int | None, apsw.Connection]] = []
 
     def take(self, path: Path, terms: str) -> apsw.Connection | None:
-        """The connection; None if there is none to this index, or another search has it."""
+        """Return the connection; None if there is none to this index, or another search uses it."""
         try:
             inode, connection = self._kept.pop()
         except IndexError:
@@ -78,16 +78,16 @@ def read_texts(
     deletes_damaged: bool = True,
     kept: KeptConnection | None = None,
 ) -> Iterator[apsw.Connection | None]:
-    """The full-text index in a data directory, for reading; None unless it has these terms.
+    """Open the full-text index in a data directory for reading; None unless it has these terms.
 
-    Where it proves to be damaged it is deleted, unless it is only looked at, and `DamagedIndex` is
-    raised: indexing builds it again.
+    A damaged index is deleted, unless this is only a check, and `DamagedIndex` is raised; the next
+    indexing rebuilds it.
     """
     path = data_directory.find_text_path(directory)
     identity = None
     try:
         with ExitStack() as stack, schema.translate_errors(path, REMEDY):
-            # Before it is opened: that of an index that replaces it would be taken for its own.
+            # Before it is opened, in case another index replaces it meanwhile.
             inode = _find_inode(path)
             connection = kept.take(path, terms) if kept else None
             connection = connection or _open_if_made_for(path, terms)
@@ -105,24 +105,24 @@ def read_texts(
 
 
 def read_identity(connection: apsw.Connection) -> str:
-    """Distinguishes this index from one that is built later."""
+    """Return the identity that distinguishes this index from one built later."""
     return schema.read_meta(connection, _IDENTITY_KEY) or ""
 
 
 class TextIndexState(Struct, frozen=True):
-    """What the full-text index has read; by default, what there is without one."""
+    """How far the full-text index has read; by default, the state without an index."""
 
     states: text_rows.States = {}
     """How far each stage has read each file."""
     files: Mapping[str, int] = {}
     """The number of every file, by its path."""
     is_rebuild_due: bool = False
-    """Whether much was added since the list of terms was copied."""
+    """Whether much was added since the list of terms was last copied."""
     identity: str | None = None
 
 
 def load_state(directory: Path, terms: str, *, deletes_damaged: bool = True) -> TextIndexState:
-    """What the full-text index has read; nothing unless there is one with these terms."""
+    """Return how far the full-text index has read; the default without one for these terms."""
     with read_texts(directory, terms, deletes_damaged=deletes_damaged) as connection:
         if connection is None:
             return TextIndexState()
@@ -135,12 +135,12 @@ def load_state(directory: Path, terms: str, *, deletes_damaged: bool = True) -> 
 
 
 def find_identity(directory: Path, terms: str) -> str | None:
-    """The identity of the full-text index; None if there is none with these terms that is sound."""
+    """Return the identity of the full-text index; None without an intact one with these terms."""
     return _find_identity(data_directory.find_text_path(directory), terms)
 
 
 def open_in_memory(tokenizer: str) -> apsw.Connection:
-    """Tables without a text, in memory."""
+    """Return empty tables in memory."""
     connection = apsw.Connection(":memory:")
     _accept_alternatives(connection)
     connection.execute(text_rows.TABLES.format(tokenizer=tokenizer))
@@ -148,12 +148,12 @@ def open_in_memory(tokenizer: str) -> apsw.Connection:
 
 
 def _accept_alternatives(connection: apsw.Connection) -> None:
-    """Let a phrase have several terms at one place, joined by `ANY_OF`.
+    """Allow alternative terms at one position of a phrase, joined by `ANY_OF`.
 
     FTS5 has no syntax for that, but a tokenizer may return several terms for a word. A phrase for
-    each of them would collect all words with the same prefix again: for `parse_t` and six terms
-    that end with *parse* that took 2 s of CPU in a gigabyte, where one phrase takes 0.4 s. Ours
-    replaces that of SQLite, before a table has loaded it.
+    each alternative would collect all words with the same prefix again: for `parse_t` and six terms
+    that end with *parse*, that took 2 s of CPU on 1 GB, and one phrase takes 0.4 s. Ours replaces
+    SQLite's tokenizer before any table loads it.
     """
     connection.register_fts5_tokenizer(_TOKENIZER, _make_tokenizer)
 
@@ -200,7 +200,7 @@ def update_texts(
 
 
 class TextIndexWriter:
-    """Writes the full-text index, each time in a transaction of its own: others can write between.
+    """Writes the full-text index, in one transaction per call, so that others can write in between.
 
     Raises `ReplacedIndex` if another process has rebuilt the index since it had this identity.
     """
@@ -216,7 +216,7 @@ class TextIndexWriter:
     def write(
         self, batches: Iterable[text_rows.TextBatch], files: Iterable[text_rows.IndexedFile]
     ) -> bool:
-        """Add what was found; return whether the vocabulary should be rebuilt."""
+        """Add batches of texts; return whether the vocabulary should be rebuilt."""
 
         def work(connection: apsw.Connection) -> bool:
             text_rows.TextWriter(connection, self._hash_value).write(batches, files)
@@ -225,11 +225,11 @@ class TextIndexWriter:
         return self._update(work)
 
     def remove_files(self, paths: Iterable[str]) -> None:
-        """Drop files and all that was found in them."""
+        """Remove files and their texts."""
         self._update(lambda connection: text_rows.TextWriter(connection).remove_files(paths))
 
     def rebuild_vocabulary(self) -> None:
-        """Copy the list of terms, so that any part of a word is found quickly."""
+        """Copy the list of terms, so that any substring of a word is found quickly."""
         self._update(rebuild_vocabulary)
 
     def _update(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -240,7 +240,7 @@ class TextIndexWriter:
 
 
 def delete_texts(directory: Path) -> None:
-    """Delete the full-text index in a data directory, so that it is built again."""
+    """Delete the full-text index in a data directory, so that it is rebuilt."""
     path = data_directory.find_text_path(directory)
     if path.exists():
         with data_directory.hold_lock(path.parent):
@@ -295,8 +295,8 @@ def _open_if_made_for(path: Path, terms: str) -> apsw.Connection | None:
             if _find_inode(path) == before:
                 raise
             continue
-        # SQLite opens the log by its name, and during a rebuild that may be the log of another
-        # index than the one it has open.
+        # SQLite opens the log by name, and during a rebuild it may belong to another index than the
+        # open one.
         if _find_inode(path) == before:
             return connection
         if connection is not None:
@@ -383,6 +383,6 @@ def _connect(path: Path) -> apsw.Connection:
 
 
 def _delete(path: Path) -> None:
-    # The log last: who opens an index without its log can then see that the index is gone.
+    # The log last, so that a process that has opened the index can tell that it was deleted.
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

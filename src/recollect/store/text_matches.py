@@ -1,5 +1,5 @@
-"""What a query of the full-text index finds: matches by the column, counts, and texts with all that
-is known of them.
+"""Results of queries on the full-text index: matches by column, counts, and texts with their
+properties.
 """
 
 from collections import Counter
@@ -14,50 +14,50 @@ from recollect.store.text_rows import SLOTS
 
 
 class TextPlace(NamedTuple):
-    """What ranking needs to know of every match."""
+    """The properties of a match that ranking needs."""
 
     file_id: int
     part: int
     magnitude: int
-    """The logarithm of the length of its record in bytes, to the base 4."""
+    """The base-4 logarithm of the length of its record in bytes."""
     is_copy: bool
     is_subagent: bool
 
 
 def unpack_place(place: int) -> TextPlace:
-    """The place that a number stands for."""
+    """Decode a place from its number."""
     magnitude, is_copy, is_subagent = (place >> 2) & 63, bool(place & 2), bool(place & 1)
     return TextPlace(place >> 12, (place >> 8) & 15, magnitude, is_copy, is_subagent)
 
 
 class Matches(Struct, frozen=True, dict=True):
-    """All texts that fulfil a condition, one list a column, the oldest first.
+    """All texts that match a condition, with a list per column, oldest first.
 
-    A handle names a text, and a place is a number to be unpacked.
+    A handle identifies a text; a place is a number for `unpack_place`.
     """
 
     handles: list[int]
     places: list[int]
     traits: list[int] | None = None
-    """The numbers of what facets count; None unless asked for."""
+    """The numbers of the facet values; None unless requested."""
     is_cut: bool = False
-    """Whether time ran out before all were found."""
+    """Whether time ran out before all matches were found."""
 
     @cached_property
     def sizes(self) -> Counter[int]:
-        """How many texts have each place."""
+        """Return the number of texts by place."""
         return Counter(self.places)
 
     @cached_property
     def files(self) -> set[int]:
-        """The numbers of the files that they are in."""
-        # Distinct places are found in half the time that counting them takes.
+        """Return the numbers of their files."""
+        # Finding distinct places takes half as long as counting them.
         distinct = self.sizes if "sizes" in self.__dict__ else set(self.places)
         return {place >> 12 for place in distinct}
 
 
 def concatenate(found: Sequence[Matches]) -> Matches:
-    """The texts of several tables, one table after the other."""
+    """Concatenate the matches of several tables."""
     traits = [each.traits for each in found if each.traits is not None]
     return Matches(
         handles=list(chain.from_iterable(each.handles for each in found)),
@@ -68,7 +68,7 @@ def concatenate(found: Sequence[Matches]) -> Matches:
 
 
 class TextCounts(Struct, frozen=True):
-    """How many texts have each value, if any; by the number of a name, or 0."""
+    """The number of texts by value: the number of a name, or 0."""
 
     projects: Counter[tuple[int, str]]
     """By work directory, or 0, and the directory of the file: either tells the project."""
@@ -78,7 +78,7 @@ class TextCounts(Struct, frozen=True):
 
 
 class FoundText(Struct, frozen=True, gc=False):
-    """A text that fulfils a condition: where it is and what it is; `cwd` and `tool` are numbers."""
+    """A matching text, with its position and properties; `cwd` and `tool` are numbers."""
 
     id: int
     file_id: int
@@ -93,7 +93,7 @@ class FoundText(Struct, frozen=True, gc=False):
     cwd: int | None
     key: int
     density: float | None
-    """From 0 to 1: how much of the text is what was sought; None if that was not counted."""
+    """The share of the text that matches, from 0 to 1; None if not computed."""
 
     @property
     def second(self) -> int:

@@ -1,8 +1,7 @@
 """Queries on the full-text index: all texts that match a condition, and their properties.
 
-Which texts match is fetched as one JSON text a column: a hundred thousand texts take tens of
-milliseconds, where as many rows would take a second. What else there is to know of a text is
-fetched for those that are worth it.
+Matches are fetched as one JSON text per column: a hundred thousand take tens of milliseconds, while
+as many rows would take a second. Other properties are only fetched for the best matches.
 """
 
 import sys
@@ -27,10 +26,10 @@ from recollect.store.text_matches import FoundText, Matches, TextCounts, concate
 from recollect.store.text_rows import SLOTS, FreshTexts, IndexedFile, TextWriter
 from recollect.store.vocabulary import Vocabulary
 
-# As `os.fsdecode` does it, which looks them up for each of thousands of paths.
+# As in `os.fsdecode`, which looks them up for each of thousands of paths.
 _PATHS: Final = (sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
 _STEPS: Final = 5_000
-"""Steps of SQLite's machine between two looks at the clock."""
+"""Steps of SQLite's virtual machine between two checks of the deadline."""
 
 _COLUMNS: Final = (
     "id file_id position length number part tool is_error is_subagent is_copy cwd key".split()
@@ -42,7 +41,7 @@ places.place & {15 << 8} <> {TextKind.QUEUED << 8} OR NOT EXISTS (
     ON prompt.call = queued.call AND prompt.file_id = queued.file_id AND prompt.part <> queued.part
     WHERE queued.id = places.id
 ))"""
-"""Not a line of the queue whose prompt is found by itself."""
+"""Excludes queue records whose prompt is found separately."""
 
 _BY_WORDS: Final = (
     "FROM words CROSS JOIN places ON places.id = words.rowid {texts} "
@@ -71,22 +70,22 @@ _DESCRIBE_ONLY: Final = (
     f"SELECT {_LIST}, NULL FROM json_each(?) CROSS JOIN texts ON texts.id = json_each.value"
 )
 _NEWEST: Final = 2_000
-"""Matches that are still looked for when there are too many to find all in time."""
+"""Number of newest matches to find if there is no time to find all."""
 
 _MAX_COUNTED: Final = 64
-"""Words of an expression that are counted in a text."""
+"""Maximum number of words of an expression that are counted in a text."""
 
 _MAX_REPEATED: Final = 3
-"""Occurrences of a word in a text beyond which it does not count for more."""
+"""Maximum number of occurrences of a word in a text that count."""
 
 _GRACE: Final = 0.25
-"""Seconds for that."""
+"""Extra seconds to find the newest matches."""
 
 _DECODER: Final = msgspec.json.Decoder(list[int])
 
 
 class TextQueries:
-    """The full-text index as search sees it, with texts that are not indexed yet."""
+    """Queries on the full-text index, including texts that are not indexed yet."""
 
     def __init__(self, tables: Sequence["_Tables"], *, has_index: bool) -> None:
         self._tables = tables
@@ -97,53 +96,53 @@ class TextQueries:
         self.names = tables[-1].names
         """Every name by its number."""
         self.titled = tables[0].titled
-        """The files of the sessions that titles are of, by handle; a search adds what it finds.
+        """The files of titled sessions, by handle; a cache filled by searches.
 
-        Later searches have it as long as the index does not change.
+        It is valid until the index changes.
         """
 
     def find_terms(self, part: str, most: int, lengths: Container[int] | None = None) -> list[str]:
-        """Terms with `part` inside them, the shortest first; with `lengths`, only those."""
+        """Find terms that contain `part`, shortest first; with `lengths`, only of these lengths."""
         found = [each.vocabulary.find_terms(part, most, lengths) for each in self._tables]
         return _merge_terms(found)[:most]
 
     def find_ending(self, ending: str, most: int) -> list[str]:
-        """Terms of two characters or more that end with a text, the shortest first."""
+        """Find terms of two characters or more that end with a text, shortest first."""
         found = [each.vocabulary.find_ending(ending, most) for each in self._tables]
         return _merge_terms(found)[:most]
 
     def find_beginning(self, beginning: str) -> set[str]:
-        """All terms of two characters or more that begin with a text."""
+        """Find all terms of two characters or more that begin with a text."""
         return set().union(*(each.vocabulary.find_beginning(beginning) for each in self._tables))
 
     def find_forms(self, word: str, most: int) -> list[str]:
-        """Other English words with the same stem, in the order of the alphabet."""
+        """Find other English words with the same stem, in alphabetical order."""
         found = set().union(*(each.vocabulary.find_forms(word) for each in self._tables))
         return sorted(found)[:most]
 
     @property
     def has_all_terms(self) -> bool:
-        """Whether all terms there are can be found: yes, unless a long run was cut off."""
+        """Whether every term can be found; false if a long run was truncated."""
         return all(tables.vocabulary.is_complete for tables in self._tables)
 
     def has_secret(self, digest: bytes) -> bool:
-        """Whether a record holds the secret with this keyed hash."""
+        """Return whether a record contains the secret with this keyed hash."""
         query = "SELECT EXISTS (SELECT 1 FROM secrets WHERE hash = ?)"
         return any(each.connection.execute(query, (digest,)).get for each in self._tables)
 
     def list_in_file(self, file_id: int, parts: Iterable[TextKind]) -> list[FoundText]:
-        """All texts of these kinds in a file, in its order."""
+        """Return all texts of these kinds in a file, in file order."""
         query = f"SELECT {_LIST}, NULL FROM texts WHERE file_id = ? AND {has_part(parts).sql}"
         rows = (row for each in self._tables for row in each.connection.execute(query, (file_id,)))
         return sorted((FoundText(*row) for row in rows), key=lambda text: text.position)
 
     @property
     def text_count(self) -> int:
-        """How many texts there are."""
+        """Return the number of texts."""
         return sum(tables.text_count for tables in self._tables)
 
     def count_matches(self, match: str, most: int = -1) -> int:
-        """How many texts fulfil an expression; with `most`, no more are counted in a table."""
+        """Count the texts that match an expression, at most `most` per table."""
         query = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
         return sum(each.connection.execute(query, (match, most)).get for each in self._tables)
 
@@ -157,10 +156,10 @@ class TextQueries:
         with_traits: bool = False,
         most: int | None = None,
     ) -> Matches:
-        """All texts that fulfil a condition, or the newest found until the clock says `deadline`.
+        """Find all texts that match a condition, or the newest ones found before `deadline`.
 
-        The clock is `time.monotonic`. With `most`, only as many of the newest, unless they are
-        checked.
+        The clock is `time.monotonic`. With `most`, find only that many of the newest, unless they
+        are checked.
         """
         sql = condition.sql.format(id="words.rowid" if match else "texts.id")
         texts = _TEXTS if "texts." in sql else ""
@@ -176,7 +175,7 @@ class TextQueries:
         return found[0] if len(found) == 1 else concatenate(found)
 
     def find_handles(self, match: str) -> Iterator[int]:
-        """The handles of all texts that fulfil an expression."""
+        """Return the handles of all texts that match an expression."""
         query = "SELECT json_group_array(rowid) FROM words WHERE words MATCH ?"
         for number, tables in enumerate(self._tables):
             rows = _DECODER.decode(tables.connection.execute(query, (match,)).get)
@@ -193,7 +192,7 @@ class TextQueries:
         return found
 
     def find_keys(self, handles: Iterable[int]) -> dict[int, int]:
-        """The keys of texts by their handles; copies share a key."""
+        """Return the keys of texts by their handles; copies share a key."""
         found: dict[int, int] = {}
         for number, (wanted, tables) in enumerate(
             zip(self._split(handles), self._tables, strict=True)
@@ -205,12 +204,12 @@ class TextQueries:
         return found
 
     def describe(self, handles: Iterable[int], match: str | None) -> dict[int, FoundText]:
-        """Texts by their handles, with the density of an expression in each."""
+        """Return texts by their handles, with the density of an expression in each."""
         found: dict[int, FoundText] = {}
         wanted = self._split(handles)
         for number, tables in enumerate(self._tables):
             described = {text.id: text for text in tables.describe(wanted[number], match)}
-            # What fulfils another condition than the expression is described without it.
+            # Texts that match a condition without the expression have no density.
             others = [each for each in wanted[number] if each not in described]
             described |= {text.id: text for text in tables.describe(others, None)}
             found |= {each * len(self._tables) + number: text for each, text in described.items()}
@@ -232,28 +231,28 @@ class TextQueries:
         return TextCounts(projects, +tool, +model, errors)
 
     def find_second(self, handle: int) -> int:
-        """When a text was written, in seconds since 1970."""
+        """Return when a text was written, in seconds since 1970."""
         return handle // (SLOTS * len(self._tables))
 
     def find_handle(self, second: int) -> int:
-        """The lowest handle that a text of this second may have."""
+        """Return the lowest possible handle of a text of this second."""
         return second * SLOTS * len(self._tables)
 
     def _split(self, handles: Iterable[int]) -> list[list[int]]:
-        """The numbers of texts in each of the tables."""
+        """Split handles into the numbers of texts in each table."""
         numbers: list[list[int]] = [[] for _ in self._tables]
         for handle in handles:
             numbers[handle % len(self._tables)].append(handle // len(self._tables))
         return numbers
 
     def _fill(self, columns: Mapping[str, str], number: int) -> dict[str, str]:
-        """The expressions of columns for one of the tables."""
+        """Return the SQL of the columns for one table."""
         filled = {"tables": len(self._tables), "number": number}
         return {name: sql.format(**filled) for name, sql in columns.items()}
 
 
 def _gather(columns: Mapping[str, str], source: str) -> str:
-    """A query for one array a column; its last value is how many rows there may be."""
+    """Return a query for one array per column; its last parameter is the maximum number of rows."""
     arrays = ", ".join(f"json_group_array({name})" for name in columns)
     named = ", ".join(f"{column} AS {name}" for name, column in columns.items())
     return f"SELECT {arrays} FROM (SELECT {named} {source} LIMIT ?)"
@@ -266,7 +265,7 @@ def _merge_terms(found: Sequence[list[str]]) -> list[str]:
 
 
 class _Tables:
-    """Texts in one database that does not change meanwhile."""
+    """Texts in one database, within one transaction."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
@@ -286,14 +285,14 @@ class _Tables:
 
     @cached_property
     def traits(self) -> list[tuple[int, int, int, int, int]]:
-        """Every combination of traits: its number, and what facets count."""
+        """Every combination of facet values, by its number."""
         query = "SELECT id, cwd, tool, model, is_error FROM traits"
         rows: Any = self.connection.execute(query).fetchall()
         return list(rows)
 
     @cached_property
     def text_count(self) -> int:
-        """How many texts there are."""
+        """Return the number of texts."""
         return int(self.connection.execute("SELECT count(*) FROM places").get)
 
     @cached_property
@@ -322,7 +321,7 @@ class _Tables:
             "passes", lambda check, *place: not _is_over(deadline) and checks[check](*place)
         )
         rows: list[tuple[int, ...]] = []
-        # Row by row and the newest first, so that something is found when time runs out.
+        # Row by row and newest first, so that there are results when time runs out.
         query = f"SELECT {', '.join(columns.values())} {source} LIMIT ?"
         limit = -1 if checks else _NEWEST
         is_cut = self.collect(query, (*values, limit), deadline + _GRACE, rows.append)
@@ -344,7 +343,7 @@ class _Tables:
         deadline: float,
         keep: Callable[[Any], None],
     ) -> bool:
-        """Keep each row of a query until the deadline; whether that came before the last row."""
+        """Collect rows of a query until the deadline; return whether any may be missing."""
         self.connection.set_progress_handler(lambda: _is_over(deadline), _STEPS)
         try:
             for row in self.connection.execute(query, values):
@@ -357,10 +356,10 @@ class _Tables:
 
 
 def _measure_density(api: apsw.FTS5ExtensionApi, *_: Any) -> float:
-    """How often the words occur for the length of the text, as in BM25.
+    """Measure the frequency of words relative to the length of the text, as in BM25.
 
-    Without the rarity of each word, which would mean to count all texts that hold it. A word
-    counts up to three times, so that one that is everywhere does not outweigh the others.
+    The rarity of words is ignored, because that would need a count of all texts with each word. A
+    word counts at most three times, so that a frequent one does not outweigh the others.
     """
     # Kept for one query only: a statement is used again after the index has grown.
     average: float | None = api.aux_data
@@ -373,10 +372,10 @@ def _measure_density(api: apsw.FTS5ExtensionApi, *_: Any) -> float:
 
 
 class KeptTexts:
-    """What a server keeps of the full-text index between two searches.
+    """The data of the full-text index that a server caches between searches.
 
-    That is a connection with the pages that it has read, and what was read of the index as long as
-    nobody changes it.
+    It consists of a connection with its page cache, and of tables that are valid until the index
+    changes.
     """
 
     def __init__(self) -> None:
@@ -384,8 +383,8 @@ class KeptTexts:
         self._read: tuple[int, _Tables] | None = None
 
     def find_tables(self, connection: apsw.Connection) -> _Tables:
-        """The tables of a connection, in a transaction, with what is known of them already."""
-        # Told apart by connection: each has a count of its own of the changes made by others.
+        """Return the tables of a connection, in a transaction, with cached data."""
+        # By connection, because each has its own count of changes by others.
         version = connection.execute("PRAGMA data_version").get
         match self._read:
             case known, tables if known == version and tables.connection is connection:
@@ -408,10 +407,10 @@ def open_text_queries(
     kept: KeptTexts | None = None,
     fresh: FreshTexts | None = None,
 ) -> Iterator[TextQueries]:
-    """The full-text index in a data directory, together with texts that it does not have yet.
+    """Open the full-text index in a data directory, with texts that it does not have yet.
 
-    Without an index with these terms, only those. Raises `DamagedIndex` if it proves to be damaged,
-    which has been deleted by then.
+    Without an index with these terms, there are only the additional texts. A damaged index is
+    deleted, and `DamagedIndex` is raised.
     """
     with read_texts(directory, version, kept=kept.connection if kept else None) as connection:
         if connection is None:
@@ -424,7 +423,7 @@ def open_text_queries(
 
 
 def _add_texts(tables: _Tables, tokenizer: str, fresh: FreshTexts | None) -> Sequence[_Tables]:
-    """Tables of the index, and of these texts, which are not put into it."""
+    """Return the tables of the index, and of the additional texts, which are not added to it."""
     if fresh is None or not fresh.batches:
         return [tables]
     # Numbers mean the same in both: the index is read in one transaction.

@@ -1,9 +1,9 @@
-"""The full-text index: which texts there are, and under which terms they are found.
+"""The rows of the full-text index: texts, and the terms that find them.
 
-Texts themselves are not kept: a row says where the record lies and which of its texts is meant.
-The number of a row is the second in which the text was written, times four, so that the newest
-come first and a stretch of time is a range, with no sorting and no second index; a full second
-overflows into the next. What terms are is decided above: the tokenizer comes as an argument.
+The texts themselves are not stored: a row has the position of a record and the number of a text in
+it. The number of a row is the second in which the text was written, times four, so that the newest
+come first and a period is a range, without sorting or a second index; a full second overflows into
+the next. Callers define the terms: the tokenizer is an argument.
 """
 
 import os
@@ -22,7 +22,7 @@ from recollect.store.catalog import Names
 from recollect.store.vocabulary import add_terms
 
 SLOTS: Final = 4
-"""Numbers for the texts of one second."""
+"""How many texts of one second have numbers of their own."""
 
 LAST_SECOND: Final = 1 << 40
 
@@ -127,7 +127,7 @@ CREATE TABLE vocabulary (
 );
 """
 SETTINGS: Final = {"hashsize": 64 << 20, "automerge": 32, "crisismerge": 1_000, "pgsz": 8_000}
-"""Of the full-text index, as measured: docs/dev/decisions/0006-full-text.md."""
+"""FTS5 settings, chosen by measurement: docs/dev/decisions/0006-full-text.md."""
 
 _MERGED_PAGES: Final = 128
 _IS_TAKEN: Final = "SELECT 1 FROM texts WHERE id = ?"
@@ -138,19 +138,19 @@ CROSS JOIN texts ON texts.id BETWEEN asked.value AND asked.value + {SLOTS - 1}
 
 
 class IndexedFile(Struct, frozen=True, array_like=True):
-    """A transcript whose texts can be found."""
+    """An indexed transcript."""
 
     path: str
     project: str
     session_id: str
     began: int | None = None
-    """The first time in it, in milliseconds since 1970, once it was read."""
+    """The first timestamp in it, in milliseconds since 1970, once it has been read."""
 
 
 class TextRow(Struct, frozen=True, gc=False, array_like=True):
-    """A text to put into the index; `second` is since 1970.
+    """A text to index; `second` is since 1970.
 
-    `text` is written for the tokenizer, in UTF-8: bytes pass between processes as they are.
+    `text` is prepared for the tokenizer, as UTF-8: bytes pass between processes unchanged.
     """
 
     second: int
@@ -165,14 +165,14 @@ class TextRow(Struct, frozen=True, gc=False, array_like=True):
     is_error: bool
     is_subagent: bool
     is_copy: bool
-    """Whether its record says that it was copied from another session."""
+    """Whether its record is marked as a copy from another session."""
     key: int
     call: int | None
     text: bytes
 
 
 class SecretRow(Struct, frozen=True, gc=False, array_like=True):
-    """A secret to note. Its value goes no further than to where it is hashed."""
+    """A secret to record. Its value is hashed before it is written."""
 
     position: int
     length: int
@@ -182,7 +182,7 @@ class SecretRow(Struct, frozen=True, gc=False, array_like=True):
     uuid: str | None
     timestamp: str | None
     spans: tuple[int, ...] = ()
-    """Start and end of each place of a definite secret among the strings of the record."""
+    """Start and end of each occurrence of a definite secret in the strings of the record."""
 
 
 class TextState(Struct, frozen=True, gc=False, array_like=True):
@@ -190,11 +190,11 @@ class TextState(Struct, frozen=True, gc=False, array_like=True):
 
     file: FileState = FileState()
     moment: int = 0
-    """The second of the last record that told its time."""
+    """The second of the last record with a timestamp."""
 
 
 class TextBatch(Struct, frozen=True, array_like=True):
-    """What a stage has found in a file from byte `start` on."""
+    """Texts that a stage has found in a file from byte `start` on."""
 
     path: str
     stage: int
@@ -202,12 +202,12 @@ class TextBatch(Struct, frozen=True, array_like=True):
     state: TextState
     rows: list[TextRow]
     began: int | None = None
-    """The first time in the file, if it was read from its start."""
+    """The first timestamp in the file, if it was read from the start."""
     secrets: list[SecretRow] = []
 
 
 class FreshTexts(Struct, frozen=True):
-    """Texts that are not in the index yet, and the files that they are in."""
+    """Texts that are not indexed yet, and their files."""
 
     batches: list[TextBatch] = []
     files: list[IndexedFile] = []
@@ -222,13 +222,13 @@ States = dict[tuple[str, int], TextState]
 
 
 def pack_place(file_id: int, row: TextRow) -> int:
-    """What ranking needs to know of a text as one number; `text_matches.unpack_place` reads it."""
+    """Encode the properties that ranking needs as one number; see `text_matches.unpack_place`."""
     magnitude = ((row.length + 1).bit_length() - 1) // 2
     return file_id << 12 | row.part << 8 | magnitude << 2 | row.is_copy << 1 | row.is_subagent
 
 
 class _Traits(dict[tuple[int | None, ...], int]):
-    """The number of each combination of names that facets count, given to it when it is new."""
+    """The number of each combination of facet values, assigned on first use."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         rows = connection.execute("SELECT cwd, tool, model, is_error, id FROM traits")
@@ -248,7 +248,7 @@ def load_text_files(connection: apsw.Connection) -> dict[str, int]:
 
 
 def load_text_states(connection: apsw.Connection) -> States:
-    """How far every file has been read."""
+    """Return how far every file has been read."""
     rows = connection.execute("SELECT path, states.* FROM states JOIN files ON file_id = files.id")
     return {(os.fsdecode(path), stage): _to_state(*state) for path, _, stage, *state in rows}
 
@@ -259,7 +259,7 @@ def _to_state(*values: Any) -> TextState:
 
 
 class TextWriter:
-    """Puts texts in, in the order of their numbers, which is what keeps the index in few pieces."""
+    """Inserts texts in the order of their numbers, which keeps the index in few segments."""
 
     def __init__(self, connection: apsw.Connection, hash_value: HashValue | None = None) -> None:
         self._connection = connection
@@ -268,7 +268,7 @@ class TextWriter:
         self._hash_value = hash_value
 
     def write(self, batches: Iterable[TextBatch], files: Iterable[IndexedFile]) -> None:
-        """Add what was found; what somebody else has added meanwhile is skipped."""
+        """Add batches of texts, skipping those that another process has added meanwhile."""
         described = {file.path: file for file in files}
         rows: list[_Placed] = []
         for batch in batches:
@@ -280,13 +280,13 @@ class TextWriter:
         rows.sort(key=_order)
         self._insert(rows)
         if add_terms(self._connection, [row.text for _, _, row in rows]):
-            # A little after each little: left to itself, the index would one day stop for seconds.
+            # A bit of merging after each write: automatic merges would occasionally take seconds.
             self._connection.execute(
                 "INSERT INTO words(words, rank) VALUES ('merge', ?)", (_MERGED_PAGES,)
             )
 
     def remove_files(self, paths: Iterable[str]) -> None:
-        """Drop files and all that was found in them."""
+        """Remove files and their texts."""
         for path in paths:
             number = self._find_file(path)
             if number is None:
@@ -380,13 +380,13 @@ class TextWriter:
             ),
         )  # fmt: skip
         self._connection.executemany(
-            # What is bound as bytes need not be made a text and back again.
+            # Bound as bytes, which saves a conversion to text and back.
             "INSERT INTO words(rowid, text) VALUES (?, CAST(? AS TEXT))",
             ((number, row.text) for number, (_, _, row) in zip(numbers, rows, strict=True)),
         )
 
     def _find_tools(self, rows: Sequence[TextRow]) -> list[int | None]:
-        """The tool of each text; of a result that of its call, which stands before it."""
+        """Return the tool of each text; for a result, that of its call, which comes before it."""
         names = self._names.numbers
         called = {row.call: names[row.tool] for row in rows if row.part != TextKind.TOOL_RESULT}
         return [
@@ -403,11 +403,11 @@ class TextWriter:
         return found[0] if found else None
 
     def _take_numbers(self, seconds: Sequence[int]) -> list[int]:
-        """A free number for the text of each second; they are in order, and so are these."""
+        """Return a free number for each text; `seconds` are sorted, and so is the result."""
         firsts = [min(max(second, 0), LAST_SECOND) * SLOTS for second in seconds]
         taken = self._find_taken(firsts)
         numbers: list[int] = []
-        # Never below the one before: the full-text index begins a new piece at a step back.
+        # Never below the previous one: FTS5 would start a new segment.
         number = -1
         for first in firsts:
             number = max(first, number + 1)
@@ -417,7 +417,7 @@ class TextWriter:
         return numbers
 
     def _find_taken(self, firsts: Iterable[int]) -> set[int]:
-        """Numbers of texts of these seconds: all at once, because there are many of them."""
+        """Return the numbers used in these seconds, in one query, because there are many."""
         asked = msgspec.json.encode(list(dict.fromkeys(firsts))).decode()
         return {number for (number,) in self._connection.execute(_TAKEN, (asked,))}
 

@@ -1,8 +1,8 @@
-"""Queries of usage: sums of what counts, and the rows behind a figure.
+"""Queries on usage: sums, and the rows behind a figure.
 
-Sums come from the smallest table that has them, grouped in SQL only as far as a report needs: that
-keeps answers fast. If an hour is too coarse (time zones with half hours) or lacks a column (records
-of subagents inside a session's file), the messages themselves are added up.
+Sums come from the smallest suitable table, grouped in SQL only as far as a report needs, to be
+fast. If an hour is too coarse (time zones with half hours) or lacks a column (records of subagents
+inside a session's file), the messages themselves are summed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,10 +29,10 @@ Dimension = Literal[
     "tools",
     "is_sidechain",
 ]
-"""What sums can be split by; `is_sidechain` only where the messages are added up."""
+"""Dimensions of sums; `is_sidechain` is only available when messages are summed."""
 
 SumValues = tuple[Any, ...]
-"""The dimensions that were asked for, then the figures in the order of `schema.FIGURES`."""
+"""The requested dimensions, then the figures in the order of `schema.FIGURES`."""
 
 _NAMED = KEYS[1:]
 _FIGURES = ", ".join(FIGURES)
@@ -56,7 +56,7 @@ WEEK = 7 * 24 * 3600
 
 
 class Measures(msgspec.Struct, frozen=True, gc=False):
-    """Tokens by class, cost and time of one message; None is not known."""
+    """Tokens by class, cost and time of one message; None if not known."""
 
     tokens: Tokens
     cost: int | None = None
@@ -64,7 +64,7 @@ class Measures(msgspec.Struct, frozen=True, gc=False):
 
 
 class ClientSum(NamedTuple):
-    """Costs that old clients noted on messages, and ours of the same messages."""
+    """Costs that old clients recorded on messages, and our costs of the same messages."""
 
     cost: int
     messages: int
@@ -84,20 +84,20 @@ class LedgerEntry(msgspec.Struct, frozen=True, gc=False):
     is_relayed: bool
     """Whether it is known from a progress record."""
     client_cost: int | None
-    """What the client noted on it."""
+    """The cost that the client recorded on it."""
     is_counted: bool
     own: Measures
     corrected: Measures | None
-    """What counts instead of its own figures."""
+    """The figures that count instead of its own."""
 
     @property
     def key(self) -> tuple[str, str | None, str | None, bool]:
-        """What its lines have in common."""
+        """The key that its lines share."""
         return self.message_id, self.request_id, self.model, self.is_relayed
 
     @property
     def measures(self) -> Measures:
-        """What counts if it counts, else what its own lines say."""
+        """The figures that count, or those in its own lines if it does not count."""
         return self.corrected or self.own
 
 
@@ -126,7 +126,7 @@ _ALL = _ENTRIES.replace("WHERE m.message_id IN ({ids})\n", "")
 
 
 class Sums(NamedTuple):
-    """Sums, and the texts that the numbers of models, branches and so on stand for."""
+    """Sums, and the names behind the numbers of models, branches and so on."""
 
     rows: Iterable[SumValues]
     names: Mapping[int, str]
@@ -140,7 +140,7 @@ class UsageQueries:
 
     @cached_property
     def files(self) -> dict[str, tuple[int, FileRow]]:
-        """Every known transcript by its path, with its number."""
+        """Return every known transcript by its path, with its number."""
         return load_files(self.connection, is_trusted=load_checksums())
 
     def has_files_elsewhere(self, places: Iterable[str]) -> bool:
@@ -170,11 +170,11 @@ class UsageQueries:
 
     @cached_property
     def names(self) -> Names:
-        """The texts behind the numbers."""
+        """Return the texts by their numbers."""
         return Names(self.connection)
 
     def sum_up(self, dimensions: Sequence[Dimension], *, from_messages: bool = False) -> "Sums":
-        """What counts, split by `dimensions`.
+        """Return the sums, split by `dimensions`.
 
         `moment` is the start, in seconds since 1970, of an hour or, from messages, of a quarter.
         """
@@ -182,12 +182,12 @@ class UsageQueries:
         return Sums(self.connection.execute(query), self.names.texts)
 
     def list_weeks(self) -> list[int]:
-        """Return the starts of all weeks in which anything counts, in seconds."""
+        """Return the starts of all weeks with usage, in seconds."""
         query = f"SELECT DISTINCT hour * 3600 / {WEEK} * {WEEK} FROM sums WHERE hour <> {NO_HOUR}"
         return [row[0] for row in self.connection.execute(query)]
 
     def find_first_time(self, since: int, file_ids: Iterable[int]) -> int | None:
-        """The first time, in milliseconds, of what counts in these files from `since` on."""
+        """Return the first time from `since` on of a message that counts, in milliseconds."""
         row = self.connection.execute(
             "SELECT min(iif(c.message IS NULL, m.time, c.time)) FROM messages AS m "
             "LEFT JOIN corrections AS c ON c.message = m.id "
@@ -198,7 +198,7 @@ class UsageQueries:
         return row[0] if row else None
 
     def sum_client_costs(self) -> dict[int, ClientSum]:
-        """What old clients noted on the messages that count, by file."""
+        """Return the costs that old clients recorded on the messages that count, by file."""
         rows = self.connection.execute(
             "SELECT m.file_id, sum(m.client_cost), count(*), "
             "sum(coalesce(iif(c.message IS NULL, m.cost, c.cost), 0)) FROM messages AS m "
@@ -208,7 +208,7 @@ class UsageQueries:
         return {file_id: ClientSum(*sums) for file_id, *sums in rows}
 
     def sum_copied(self) -> dict[int, int]:
-        """The tokens of replies in each file that count in another one; not those of subagents."""
+        """Return the tokens of replies in each file that count in another, without subagents."""
         total = " + ".join(name for name in CLASSES if name != "web_searches")
         rows = self.connection.execute(
             f"SELECT file_id, sum({total}) FROM messages "
@@ -217,7 +217,7 @@ class UsageQueries:
         return dict(rows)
 
     def select_of_message(self, message_id: str) -> list[LedgerEntry]:
-        """Every row of a message."""
+        """Return all rows of a message."""
         return self._select(_OF_MESSAGE, (message_id,))
 
     def select_of_files(self, file_ids: Iterable[int]) -> list[LedgerEntry]:
@@ -225,15 +225,15 @@ class UsageQueries:
         return self._select(_OF_FILES, (_to_json(file_ids),))
 
     def select_in_time(self, first: int, last: int) -> list[LedgerEntry]:
-        """Every row of the messages with a time from `first` to `last`, in milliseconds."""
+        """Return all rows of the messages from `first` to `last`, in milliseconds."""
         return self._select(_IN_TIME, {"first": first, "last": last})
 
     def iter_all(self) -> Iterator[LedgerEntry]:
-        """Every row there is, in the order of files and of the lines in them."""
+        """Yield all rows, in the order of files and of lines."""
         yield from map(_make_entry, self.connection.execute(_ALL))
 
     def find_directories(self) -> dict[int, str | None]:
-        """The work directory of each row, by its number."""
+        """Return the work directory of each row, by its number."""
         rows = self.connection.execute("SELECT id, cwd FROM messages")
         return {number: self.names.text(cwd) for number, cwd in rows}
 
@@ -243,12 +243,12 @@ class UsageQueries:
 
 
 def _make_query(dimensions: Sequence[Dimension], *, from_messages: bool) -> str:
-    """What asks the smallest table that can be split by these."""
+    """Return a query on the smallest table with these dimensions."""
     split, of_sums = ", ".join(dimensions), {"moment", "model"}
     if from_messages or not of_sums.issuperset(dimensions):
         source = _QUARTERS if from_messages else _HOURS
     elif of_sums == set(dimensions):
-        # The rows of the table are these already, and grouping takes as long as reading them.
+        # The table has these rows already, and grouping takes as long as reading them.
         return f"SELECT {split}, {_FIGURES} FROM ({_SUMS})"
     else:
         source = _SUMS

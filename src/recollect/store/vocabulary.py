@@ -1,8 +1,8 @@
-"""All terms of the full-text index as one long text, to find terms by substring.
+"""All terms of the full-text index as one long text, to search it for substrings.
 
-SQLite's own list of terms counts their occurrences at every look, which takes seconds where there
-are many texts. So the list is copied after much was added, and new terms are noted beside the copy
-after a little. A term that no text holds any more does no harm: searching for it finds nothing.
+SQLite's own list of terms counts their occurrences on every read, which takes seconds if there are
+many texts. So the list is copied after large additions; after small ones, new terms are added
+beside the copy. An obsolete term does no harm: searching for it finds nothing.
 """
 
 import os
@@ -18,22 +18,23 @@ from recollect.store.schema import DamagedIndex, read_meta, write_meta
 
 _STALE_KEY: Final = "vocabulary"
 _MANY: Final = 1 << 20
-"""Bytes of text from which on copying the list is cheaper than taking texts apart."""
+"""Size of additions from which copying the list is faster than splitting the texts."""
 
 _CUTS: Final = ("", *"16acdfimpstv", "\x7f", "\U0010ffff")
-"""Where the list is cut for being copied on all cores, into pieces of about as much work; the last
-is above all terms. They are single characters, so that all terms that begin alike are together."""
+"""Where the list is split to be copied on all cores, into parts of about equal work; the last is
+above all terms. They are single characters, so that all terms with the same first character are
+together."""
 
 _MAX_ROWS: Final = 64
-"""Of the copy and of what was noted since: beyond them the list is copied again."""
+"""Maximum number of rows, the copy and later additions: beyond it, the list is copied again."""
 
 _GATHER: Final = """
 SELECT CAST(group_concat(term, char(10)) || char(10) AS BLOB)
 FROM words_vocabulary WHERE term >= ? AND term < ?
 """
 
-# As the tokenizer takes prepared texts apart: signs beyond ASCII are left in three blocks only.
-# Not compiled here, which takes longer than most searches need it for.
+# Splits prepared texts like the tokenizer: they have non-ASCII characters in three blocks only. Not
+# compiled here, which would take longer than it saves.
 _WORD: Final = "[0-9A-Za-z\u0080-\u1fff\u2c00-\udfff\ue001-\U0010ffff]{2,}"
 
 _ENGLISH: Final = "[a-z]{3,}"
@@ -48,9 +49,9 @@ class _Piece(NamedTuple):
 
 
 def add_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
-    """Note the terms of a few new texts; of many, note that they are to be gathered.
+    """Add the terms of a few new texts; after many, mark the vocabulary as outdated.
 
-    The result says whether they were few.
+    Returns whether the terms were added.
     """
     if sum(map(len, texts)) >= _MANY:
         write_meta(connection, _STALE_KEY, "stale")
@@ -63,7 +64,7 @@ def add_terms(connection: apsw.Connection, texts: Sequence[bytes]) -> bool:
 
 
 def is_rebuild_due(connection: apsw.Connection) -> bool:
-    """Whether much was added since the list of terms was copied."""
+    """Whether much was added since the list of terms was last copied."""
     rows = connection.execute("SELECT count(*) FROM vocabulary").get
     return not is_complete(connection) or rows > _MAX_ROWS
 
@@ -82,12 +83,12 @@ def rebuild_vocabulary(connection: apsw.Connection) -> None:
 
 
 def is_complete(connection: apsw.Connection) -> bool:
-    """Whether every term of the index can be found here."""
+    """Whether every term of the index is in the vocabulary."""
     return read_meta(connection, _STALE_KEY) != "stale"
 
 
 class Vocabulary:
-    """The list of terms as it is now; what was read of it is kept."""
+    """The current list of terms; parts that were read are cached."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -95,20 +96,20 @@ class Vocabulary:
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether every term of the index can be found here."""
+        """Whether every term of the index is in the vocabulary."""
         return is_complete(self._connection)
 
     def find_terms(self, part: str, most: int, lengths: Container[int] | None = None) -> list[str]:
-        """Terms with `part` inside them, the shortest first, `most` at most.
+        """Find at most `most` terms that contain `part`, shortest first.
 
-        With `lengths`, only those of as many bytes.
+        With `lengths`, only terms of these lengths in bytes.
         """
         sought = part.encode()
         found = {line for terms in self._pieces for line in _iter_lines(terms, sought, lengths)}
         return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
 
     def find_ending(self, ending: str, most: int) -> list[str]:
-        """Terms that end with a text, the shortest first, but of more than `most` any."""
+        """Find terms that end with a text, shortest first; if more than `most`, any of them."""
         # Every term is followed by a line end, which no term contains.
         sought = f"{ending}\n".encode()
         lines = (line for terms in self._pieces for line in _iter_lines(terms, sought, None))
@@ -118,13 +119,13 @@ class Vocabulary:
         return sorted((line.decode() for line in found), key=lambda term: (len(term), term))
 
     def find_beginning(self, beginning: str) -> set[str]:
-        """All terms that begin with a text."""
+        """Find all terms that begin with a text."""
         query = "SELECT id FROM vocabulary WHERE start <= ?1 AND ?1 < stop"
         rows: Any = self._connection.execute(query, (beginning,)).fetchall()
         return {term for (row,) in rows for term in _cut_beginning(self._read(row), beginning)}
 
     def find_forms(self, word: str) -> set[str]:
-        """Other English words with the same stem; none of a word in another script."""
+        """Find other English words with the same stem; none for a word in another script."""
         if not re.fullmatch(_ENGLISH, word):
             return set()
         stem = _find_stem(word)
@@ -157,7 +158,7 @@ class Vocabulary:
 
 
 def _find_stem(term: str) -> str:
-    """The stem of an English word, as SQLite's Porter stemmer has it."""
+    """Return the stem of an English word by SQLite's Porter stemmer."""
     (stem,) = _load_stemmer()(
         term.encode(), apsw.FTS5_TOKENIZE_QUERY, None,
         include_offsets=False, include_colocated=False,
@@ -171,10 +172,10 @@ def _load_stemmer() -> apsw.FTS5Tokenizer:
 
 
 def _check_end(terms: bytes) -> bytes:
-    """The same list of terms; raises `DamagedIndex` if its end is missing.
+    """Check and return a list of terms; raises `DamagedIndex` if its end is missing.
 
-    A page of zeros has a checksum that fits. Where a long value continues from page to page SQLite
-    notices a zero page in the middle, but not one at the end.
+    A page of zeros has a valid checksum. In a value that spans several pages, SQLite detects a zero
+    page in the middle, but not one at the end.
     """
     if terms and not terms.endswith(b"\n"):
         raise DamagedIndex("The full-text index is damaged: its terms are not valid.")
@@ -182,7 +183,7 @@ def _check_end(terms: bytes) -> bytes:
 
 
 def _cut_beginning(terms: bytes, beginning: str) -> list[str]:
-    """The lines that begin with a text, which follow each other because all are in order."""
+    """Return the lines that begin with a text, which are adjacent because all are sorted."""
     sought = beginning.encode()
     start = 0 if terms.startswith(sought) else terms.find(b"\n" + sought) + 1
     if not terms.startswith(sought, start):
@@ -202,9 +203,9 @@ def _iter_lines(terms: bytes, part: bytes, lengths: Container[int] | None) -> It
 
 
 def _read_piece(filename: str, start: str, stop: str) -> _Piece:
-    """The terms from one to another, put together by SQLite, which other threads need not wait for.
+    """Read the terms in a range, joined by SQLite, without blocking other threads.
 
-    A connection of its own sees what has been committed.
+    Uses its own connection, which sees what has been committed.
     """
     with closing(apsw.Connection(filename, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         found: bytes | None = connection.execute(_GATHER, (start, stop)).get

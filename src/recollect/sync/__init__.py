@@ -1,4 +1,4 @@
-"""Updates the index from transcripts. Entered through the names here.
+"""Update the index from transcripts. Entered through the names here.
 
 Everything else in this package is internal; an import contract enforces that. Names are imported on
 first use: a current index needs neither the reader nor the prices.

@@ -1,6 +1,6 @@
 """Listings, figures and tool calls from the index; only changed files are read again.
 
-What is read from files is saved in batches, so that an interrupt loses little. If the index cannot
+Values read from files are saved in batches, so that an interrupt loses little. If the index cannot
 be written, the result is the same, but nothing is cached.
 """
 
@@ -16,13 +16,13 @@ from recollect.store.database import Connection
 from recollect.store.session_table import StoredFigures
 
 BATCH_BYTES: Final = 64 * 1024 * 1024
-"""How much is read between two writes."""
+"""Bytes to read between two writes."""
 
 FEW: Final = 500
-"""Files that are looked up by path; for more it is quicker to load all rows."""
+"""Maximum number of files to look up by path; for more, loading all rows is faster."""
 
 OnFileRead = Callable[[int, int], None]
-"""Called with how many files of how many have been read."""
+"""Called with the number of files read and their total number."""
 
 
 class _Stored(Protocol):
@@ -48,7 +48,7 @@ def find_current(
     load: Callable[[Connection, Sequence[str] | None], dict[str, S]],
     transcripts: Sequence[Transcript],
 ) -> dict[str, S]:
-    """Load the rows that are valid for the files as they are, by path; no file is read."""
+    """Load the rows that are valid for the current files, by path; no file is read."""
     paths = [each.file for each in transcripts] if len(transcripts) <= FEW else None
     found = find_all(directory, load, paths)
     return {
@@ -65,7 +65,7 @@ def read_and_save(
     save: Callable[[Connection, Iterable[T]], None],
     on_read: OnFileRead | None = None,
 ) -> Iterator[tuple[str, T]]:
-    """Read `transcripts`, save what was found, and yield it by path; None is left out."""
+    """Read `transcripts`, save the values, and yield them by path, without None."""
     done = 0
     for batch in _split(transcripts):
         found: list[tuple[str, T]] = []
@@ -96,19 +96,19 @@ def _split(transcripts: Iterable[Transcript]) -> Iterator[list[Transcript]]:
 def save_values(
     directory: Path, save: Callable[[Connection, Iterable[T]], None], values: Sequence[T]
 ) -> None:
-    """Write values to the index if that is possible."""
-    # The answer is complete without it; the next one reads the same files again.
+    """Write values to the index, if it can be written."""
+    # The result is complete without it; the next query reads the same files again.
     database.save(directory, lambda connection: save(connection, values))
 
 
 def find_figures(directory: Path, transcripts: Sequence[Transcript]) -> dict[str, FileFigures]:
-    """Return the figures that are known of `transcripts` as they are, by path."""
+    """Return the stored figures of `transcripts` that are current, by path."""
     found = find_current(directory, session_table.load_figures, transcripts)
     return {path: stored.figures for path, stored in found.items()}
 
 
 def find_counted(directory: Path, paths: Sequence[str]) -> dict[str, StoredFigures]:
-    """Return the figures of files as they were last counted; some may have grown since."""
+    """Return the last figures of files; some files may have grown since."""
     return find_all(directory, session_table.load_figures, paths)
 
 
@@ -122,7 +122,7 @@ def load_figures(
 
 
 def find_calls(directory: Path, paths: Sequence[str]) -> dict[str, list[CallSummary]]:
-    """Return the tool calls of files as they were last counted; some may have grown since."""
+    """Return the last tool calls of files; some files may have grown since."""
     found = find_all(directory, session_table.load_calls, paths)
     return {path: stored.calls for path, stored in found.items()}
 

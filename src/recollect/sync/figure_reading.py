@@ -1,11 +1,11 @@
-"""What takes reading all of a transcript: its figures and tool calls, outlines of what it says
-about files, and notes on its replies. Only changed files are read again.
+"""Data that requires reading a whole transcript: its figures and tool calls, outlines of its file
+changes, and notes on its replies. Only changed files are read again.
 
-The text pass decodes every record anyway, so it counts the files that it reads from start to end
-(`FIGURES`); others are read for their figures alone, on demand.
+The text pass decodes every record anyway, so it also counts the files that it reads from start to
+end (`FIGURES`); other files are read on demand, for their figures only.
 
-How a session is read for its outline is up to the caller. If the index cannot be written, the
-result is the same, but nothing is cached.
+The caller decides how a session is read for its outline. If the index cannot be written, the result
+is the same, but nothing is cached.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ def read_figures(
     from recollect.sync.secret_notes import mask_lines  # the rules for secrets
 
     try:
-        # What is stored of a file must not hold its secrets.
+        # Stored data must not contain secrets.
         with masked_by(find_mask() or mask_lines):
             records = list(read_transcript(transcript.path))
     except UnreadableInput:
@@ -62,11 +62,11 @@ class FigureSink:
         self._records: list[Record] = []
 
     def add(self, record: Record) -> None:
-        """Take the next record."""
+        """Add the next record."""
         self._records.append(record)
 
     def finish(self, state: FileState) -> bytes:
-        """Return the figures and the calls, encoded."""
+        """Return the encoded figures and calls."""
         from recollect.session.figures import count_figures  # the session model
 
         inode, size, mtime_ns = state.stamp
@@ -102,14 +102,14 @@ T = TypeVar("T")
 
 
 class FreshOutlines(NamedTuple):
-    """Outlines that the index did not have, and how many sessions are still to be read."""
+    """Outlines that were not in the index, and the number of sessions still to be read."""
 
     read: list[StoredOutline]
     unread: int
 
 
 ReadOutline = Callable[[str], StoredOutline | None]
-"""Reads the session at a path; None if that is not possible."""
+"""Reads the session at a path; None if it cannot be read."""
 
 
 def read_outlines(
@@ -120,7 +120,7 @@ def read_outlines(
     on_read: cached_values.OnFileRead | None = None,
     budget: int | None = None,
 ) -> FreshOutlines:
-    """Read the sessions whose signature is not that of the index, save and return them.
+    """Read the sessions whose signature differs from the index; save and return their outlines.
 
     `signatures` and `sizes` are by the paths of the sessions. Reading stops after `budget` bytes.
     """
@@ -147,7 +147,7 @@ def read_outlines(
 def _take_within(
     paths: Sequence[str], sizes: Mapping[str, int], budget: int | None
 ) -> Iterator[str]:
-    """Yield the first of the paths: at least one, and no more than fit into the budget."""
+    """Yield the first paths that fit into the budget, but at least one."""
     used = 0
     for path in paths:
         if budget is not None and used > 0 and used + sizes[path] > budget:
@@ -159,7 +159,7 @@ def _take_within(
 def find_outlines(
     directory: Path, paths: Sequence[str], names: Sequence[str] | None
 ) -> list[StoredOutline]:
-    """Return the outlines of these sessions that are about a file with one of the names."""
+    """Return the outlines of these sessions that mention a file with one of the names."""
     query = partial(derived_tables.find_outlines, paths=paths, names=names)
     return database.load(directory, query) or []
 

@@ -1,12 +1,12 @@
-"""Query the index: updated first, and rebuilt if it turns out to be damaged; and which files an
-update has to read, and which were moved or deleted.
+"""Query the index, after updating it and, if it is damaged, rebuilding it; and plan an update: the
+files to read, and those that were moved or deleted.
 
-An update compares listings with the index; what happened to a changed file is determined when it is
-read. A file counts as deleted only if nothing is at its path: one below another root, which was not
-listed, is left alone.
+An update compares directory listings with the index; how a changed file has changed is determined
+when it is read. A file only counts as deleted if its path does not exist: files below other roots,
+which were not listed, are left alone.
 
-When nothing changed, a query costs one look at each file. The reader and the prices are imported
-only when something has to be read.
+If nothing has changed, a query costs one `stat` per file. The reader and the prices are only
+imported if something has to be read.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class ReadTask(Struct, frozen=True):
-    """A file that must be read, its number if it has one, and what may be relied on."""
+    """A file to read, its number if it has one, and its row if valid."""
 
     transcript: Transcript
     number: int | None = None
@@ -39,11 +39,11 @@ class ReadTask(Struct, frozen=True):
 
 
 class SyncPlan(Struct, frozen=True):
-    """All that a sync has to do."""
+    """The work of a sync."""
 
     tasks: tuple[ReadTask, ...] = ()
     moved: tuple[ReadTask, ...] = ()
-    """Files that are elsewhere now; those that must be read as well are in `tasks` too."""
+    """Moved files; those that must also be read are in `tasks` too."""
     gone: tuple[int, ...] = ()
     returned: tuple[int, ...] = ()
 
@@ -56,7 +56,7 @@ class SyncPlan(Struct, frozen=True):
 def find_changed(
     transcripts: Iterable[Transcript], states: Mapping[str, source.Stamp]
 ) -> tuple[list[Transcript], list[str]]:
-    """The transcripts that are not as `states` has them, and paths of known files without one."""
+    """Return the transcripts that differ from `states`, and known paths without a transcript."""
     left = dict(states)
     changed = [found for found in transcripts if left.pop(found.file, None) != found.stamp]
     return changed, list(left)
@@ -68,7 +68,7 @@ def make_plan(
     *,
     rebuild: bool = False,
 ) -> SyncPlan:
-    """What has to be done to update `known` to `transcripts`; `rebuild` reads all of them again."""
+    """Plan the update from `known` to `transcripts`; `rebuild` reads all of them again."""
     present = {transcript.file: transcript for transcript in transcripts}
     vanished = [
         entry
@@ -98,7 +98,7 @@ def make_plan(
 
 
 def to_state(row: catalog.FileRow) -> growth.FileState:
-    """Return the state of a file as the index has it."""
+    """Return the recorded state of a file."""
     return growth.FileState(
         row.position,
         row.device,
@@ -116,7 +116,7 @@ def _find_moves(
     known: Mapping[str, tuple[int, catalog.FileRow]],
     vanished: Iterable[tuple[int, catalog.FileRow]],
 ) -> dict[str, tuple[int, catalog.FileRow]]:
-    """Return what is known of files that were moved, by the path where they are now."""
+    """Return the rows of moved files by their current path."""
     sources = {
         (row.device, (row.inode, row.size, row.mtime_ns)): (number, row)
         for number, row in vanished
@@ -132,11 +132,11 @@ def _find_moves(
 
 
 _SUFFIXES = (".json", ".toml", ".py")
-"""The tables, and the code that applies them."""
+"""The suffixes of price tables, and of the code that applies them."""
 
 
 def find_price_fingerprint(user_file: Path | None = None) -> str:
-    """Return a short text that changes whenever a price, or the way costs are computed, changes."""
+    """Return a hash that changes with any price, and with the code that computes costs."""
     own = "" if user_file is None else f"-{_sum_user_file(user_file):08x}"
     return f"{_sum_bundled():08x}{own}"
 
@@ -179,7 +179,7 @@ def find_transcripts(roots: Iterable[Path], *, include_subagents: bool = True) -
 def is_current(
     directory: Path, transcripts: Sequence[Transcript], *, prices: Path | None = None
 ) -> bool:
-    """Return whether the index knows the files as they are; needs no lock."""
+    """Return whether the index is up to date with the files; needs no lock."""
     return query_if_current(directory, transcripts, lambda _: True, prices=prices) is not None
 
 
@@ -190,9 +190,9 @@ def query_if_current(
     *,
     prices: Path | None = None,
 ) -> tuple[T] | None:
-    """Return the answer of the index in `directory`; None unless it is up to date with the files.
+    """Return the result of a query on the index in `directory`; None unless it is up to date.
 
-    Raises `DamagedIndex` if what it answers from is damaged.
+    Raises `DamagedIndex` if the queried data is damaged.
     """
     fingerprint = find_price_fingerprint(prices)
     is_up_to_date = False
@@ -220,7 +220,7 @@ def _matches_files(
         path = found.file
         is_known = known.pop(path, None) == found.stamp
         was_unread = unread.pop(path, None) is not None
-        # A file that still cannot be read is as up to date as it can be.
+        # A file that still cannot be read counts as up to date.
         is_settled = not was_unread if is_known else was_unread and not can_open(found)
         if not is_settled:
             return False
@@ -244,7 +244,7 @@ def query_index(
     prices: Path | None = None,
     watch: "OnProgress | None" = None,
 ) -> T:
-    """Answer `query` from the index in `directory`, up to date with `transcripts`.
+    """Update the index in `directory` from `transcripts`, and return the result of `query`.
 
     Read in one transaction: concurrent writes are not seen. Raises `IndexFailure` if the index can
     be neither read nor written.
@@ -266,6 +266,6 @@ def query_index(
     try:
         return try_once()
     except schema.DamagedIndex:
-        # Opening checks what most queries need; this one needed something else.
+        # Opening checks the data that most queries need; this one needed other data.
         database.set_aside_if_damaged(directory)
         return try_once()

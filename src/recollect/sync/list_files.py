@@ -1,7 +1,7 @@
-"""The todo lists and tasks beside sessions, as files of the full-text index.
+"""The todo and task lists beside sessions, as files of the full-text index.
 
-A list is always rewritten, so each file is one text of its session, read from its start whenever
-its size, time or inode changed. A list without a session among the transcripts is left out.
+A list is rewritten as a whole, so each file is one text of its session, read again whenever its
+size, time or inode has changed. Lists without a session among the transcripts are left out.
 """
 
 import os
@@ -24,7 +24,7 @@ _DIRECTORIES: Final = (_TODOS, _TASKS)
 
 
 def is_list_file(path: str) -> bool:
-    """Whether a file of the index is a list; transcripts end otherwise."""
+    """Return whether an indexed file is a list; transcripts have another suffix."""
     return path.endswith(_SUFFIX)
 
 
@@ -49,9 +49,9 @@ def with_lists(transcripts: Sequence[Transcript]) -> list[Transcript]:
 def select_indexed(
     files: Mapping[int, IndexedFile], transcripts: Sequence[Transcript]
 ) -> list[int]:
-    """Return the numbers of indexed files that are `transcripts` or lists of their sessions.
+    """Return the numbers of the indexed files for `transcripts` and for lists of their sessions.
 
-    Without a look at the disk: there may be thousands of lists, and a search is asked at each key.
+    Does not access the disk: there may be thousands of lists, and a search runs at each key press.
     """
     paths = {each.file for each in transcripts}
     wanted = [number for number, file in files.items() if file.path in paths]

@@ -1,13 +1,14 @@
-"""One row per message from the lines of a file, its cost, and when a transcript began.
+"""Merge the lines of a file into one row per message with its cost; and find the first time in a
+transcript.
 
-This runs for every assistant line, so it is written for speed: most lines repeat the one before,
-and of those little more than two numbers is compared. A row has the largest usage, the earliest
-time and all tools of its message.
+This runs for every assistant line, so it is optimised for speed: most lines repeat the previous
+one, which is detected by comparing two numbers. A row has the largest usage, the earliest time and
+all tools of its message.
 
-Every cost in the index is computed here, whether a line was just read, two reads were merged or the
-prices changed: so the result is the same. The day is that of the message's earliest time, in UTC.
-When a transcript began distinguishes an original from its copies: a fork starts with a time of its
-own, before the older records that it copied. Usage and search both use it, so that they name the
+Every cost in the index is computed here, for new lines, merged rows and changed prices alike, so
+results are consistent. The price is that of the day of the message's earliest time, in UTC. The
+first time in a transcript distinguishes an original from its copies: a fork starts with its own
+time, before the older records that it copied. Usage and search both use it, so that they choose the
 same session.
 """
 
@@ -30,14 +31,14 @@ from recollect.store.ledger_rows import MessageRow
 
 DAY_MS = 86_400_000
 MAX_COST = 2**50
-"""Micro-dollars, a billion dollars: anything larger is damage."""
+"""A billion dollars in micro-dollars: anything larger is damage."""
 
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _decode_usage = msgspec.json.Decoder(Usage).decode
 
 
 class Costs:
-    """Costs at the list price of the day, in micro-dollars; None where that is not known."""
+    """Costs at the list prices of the day, in micro-dollars; None if a price is not known."""
 
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
@@ -46,7 +47,7 @@ class Costs:
     def of_tokens(
         self, model: str | None, terms: str, tokens: Tokens, time: int | None
     ) -> int | None:
-        """The cost of a message that was one request."""
+        """Return the cost of a message with a single request."""
         tariff = self._find_tariff(model, terms, None if time is None else time // DAY_MS)
         cost = None if tariff is None else multiply_total(tokens, tariff)
         return None if cost is None else _check(cost)
@@ -54,13 +55,13 @@ class Costs:
     def of_usage(
         self, model: str | None, usage: bytes, time: int | None, *, is_largest: bool
     ) -> int | None:
-        """The cost of a message with advisors or declined attempts, from its encoded usage."""
+        """Return the cost of a message with advisors or declined attempts, from its usage."""
         day = None if time is None else _name_day(time // DAY_MS)
         cost = self._prices.cost(model, _decode_usage(usage), day, is_largest=is_largest)
         return None if cost is None else _check(cost.total)
 
     def _look_up(self, model: str | None, terms: str, number: int | None) -> Tariff | None:
-        """What is charged on the day with that number since 1970."""
+        """Return the prices of a day, given as days since 1970."""
         day = None if number is None else _name_day(number)
         return self._prices.find_tariff(BilledRequest(model, Tokens(), *split_terms(terms)), day)
 
@@ -78,27 +79,27 @@ def _name_day(number: int) -> date | None:
 
 @lru_cache(maxsize=256)
 def join_terms(speed: str | None, tier: str | None, geo: str | None) -> str:
-    """Return what affects the price of a message besides its model, as one text."""
+    """Encode everything that affects the price of a message besides its model as one text."""
     return "|".join((text or "").replace("|", "/") for text in (speed, tier, geo))
 
 
 @lru_cache(maxsize=256)
 def split_terms(terms: str) -> tuple[str | None, str | None, str | None]:
-    """Speed, service tier and geography out of `terms`."""
+    """Decode speed, service tier and geography from `terms`."""
     speed, tier, geo = terms.split("|")
     return speed or None, tier or None, geo or None
 
 
 MAX_VALUE = 2**40 - 1
-"""Far more tokens than a message can have: a larger number is damage, and counts as none."""
+"""Far more tokens than a message can have: a larger number is damage, and counts as 0."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _USUAL_TIME = len("2026-11-15T12:00:00.000Z")
 T = TypeVar("T", Usage, Iteration)
 LineKey = tuple[str, str | None, str | None, bool]
-"""What the lines of one message in one file have in common.
+"""The key that the lines of one message in one file share.
 
-Message, request, model, and whether a progress record repeats it from a subagent.
+Message id, request id, model, and whether it is from a progress record about a subagent.
 """
 
 _NO_USAGE = Usage()
@@ -153,7 +154,7 @@ class Lines:
         known = self.usage
         if usage.output_tokens > known.output_tokens:
             return True
-        # Nearly always the same usage is repeated, and each number is quicker compared than added.
+        # The same usage is nearly always repeated, and comparing is faster than adding.
         if (
             usage.input_tokens != known.input_tokens
             or usage.cache_read_input_tokens != known.cache_read_input_tokens
@@ -165,7 +166,7 @@ class Lines:
         return self.best.is_sidechain and not record.is_sidechain
 
     def _is_earlier_than(self, text: str | None) -> bool:
-        """Return whether it is earlier, as text: times of the usual form sort like texts."""
+        """Compare times as text, which is correct for the usual format."""
         known = self.text
         return (
             text is not None
@@ -178,7 +179,7 @@ class Lines:
 
 
 def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[MessageRow]:
-    """The messages of one file, in the order of their first lines."""
+    """Return the messages of one file, in the order of their first lines."""
     gathered: dict[str, Lines] = {}
     others: dict[LineKey, Lines] = {}
     for record in records:
@@ -186,7 +187,7 @@ def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[Message
         if message is None or message.model == SYNTHETIC_MODEL:
             continue
         usage, model = message.usage or _NO_USAGE, message.model
-        # One `or` of all bits shows a number that is negative or too large.
+        # A bitwise or of all numbers detects one that is negative or too large.
         bits = usage.input_tokens | usage.output_tokens
         bits |= usage.cache_creation_input_tokens | usage.cache_read_input_tokens
         if not 0 <= bits <= MAX_VALUE:
@@ -222,13 +223,13 @@ def name_line(record: AssistantUsage) -> str:
 
 
 def find_key(record: AssistantUsage, message: MessageUsage) -> LineKey:
-    """Which lines this one belongs to."""
+    """Return the key of the message that a line belongs to."""
     name = message.id or name_line(record)
     return name, record.request_id, message.model, record.is_relayed
 
 
 def to_milliseconds(text: str | None) -> int | None:
-    """The time that `text` names, in whole milliseconds since 1970; None when it names none."""
+    """Parse a time to whole milliseconds since 1970; None if it is invalid."""
     moment = parse_time(text)
     if moment is None:
         return None
@@ -239,7 +240,7 @@ def to_milliseconds(text: str | None) -> int | None:
 def _add_shared_id(
     others: dict[LineKey, Lines], key: LineKey, record: AssistantUsage, usage: Usage
 ) -> Lines:
-    """Add a line whose id may belong to another request or model as well, or a relayed one."""
+    """Add a line that was relayed, or whose id may also belong to another request or model."""
     lines = others.get(key)
     if lines is None:
         others[key] = lines = Lines(record, key[2], usage)
@@ -260,7 +261,7 @@ def _make_row(message_id: str, lines: Lines, costs: Costs) -> MessageRow:
         cost = costs.of_tokens(model, terms, tokens, lines.time)
     else:
         cost = costs.of_usage(model, encoded, lines.time, is_largest=False)
-    # Not by keywords: there are thousands, and that would take three times as long.
+    # Not with keyword arguments, which would take three times as long for thousands of rows.
     row = MessageRow(
         tokens.input,
         tokens.output,
@@ -294,14 +295,14 @@ def _make_row(message_id: str, lines: Lines, costs: Costs) -> MessageRow:
 
 
 def max_known(one: int | None, other: int | None) -> int | None:
-    """Return the larger of two numbers, either of which may be unknown."""
+    """Return the larger of two numbers, either of which may be None."""
     if one is None or other is None:
         return other if one is None else one
     return max(one, other)
 
 
 def to_micro(dollars: float | None) -> int | None:
-    """Return micro-dollars; None if it cannot be a price."""
+    """Convert a price to micro-dollars; None if it is invalid."""
     if dollars is None:
         return None
     micro = dollars * _MICRO
@@ -310,7 +311,7 @@ def to_micro(dollars: float | None) -> int | None:
 
 def _join_tools(names: set[str]) -> str:
     if len(names) == 1:
-        # As nearly all messages have it.
+        # The case of nearly all messages.
         return next(iter(names)).replace("\n", " ")
     text = "\n".join(sorted(names))
     if text.count("\n") < len(names):
@@ -336,7 +337,7 @@ def _find_late(usage: Usage) -> tuple[int, int]:
 
 
 def _encode_steps(usage: Usage) -> bytes | None:
-    """The usage as JSON if steps of other models or advisors were billed with it."""
+    """Return the usage as JSON if it includes steps of other models or advisors."""
     steps = usage.iterations
     if not steps or (len(steps) == 1 and steps[0].type == "message"):
         return None
@@ -346,7 +347,7 @@ def _encode_steps(usage: Usage) -> bytes | None:
 
 
 def _mask_names(value: T, *names: str) -> T:
-    """A value without definite secrets in these fields."""
+    """Return a value without definite secrets in these fields."""
     from recollect.redact import mask_name  # few messages have steps
 
     texts = {name: text for name in names if (text := getattr(value, name))}
@@ -355,16 +356,16 @@ def _mask_names(value: T, *names: str) -> T:
 
 
 _HEADS: Final = (4 * 1024, 64 * 1024)
-"""Bytes among which the first time is looked for: nearly always it is among the first few."""
+"""Sizes of the head in which to look for the first time, which is nearly always near the start."""
 
 _TIME: Final = re.compile(rb'"timestamp" ?: ?"([^"]{1,40})"')
 
 
 def find_first_time(file: SourceFile, size: int) -> int | None:
-    """The first time in an open file of that size, in milliseconds since 1970."""
+    """Find the first time in an open file of that size, in milliseconds since 1970."""
     for length in _HEADS:
         file.seek(0)
-        # A string within a record would have its quotes escaped, so that this is always a field.
+        # In a string, the quotes would be escaped, so this is always a field.
         found = _TIME.search(file.read(min(length, size)))
         if found:
             return to_milliseconds(found[1].decode("ascii", "replace"))

@@ -1,7 +1,7 @@
-"""Secrets in the lines of the text pass: noted for the index, masked before they are indexed.
+"""Find secrets during the text pass, to record them in the index and mask the indexed texts.
 
-A line is scanned only if a cheap look at its bytes suspects it. Notes have all secrets of such
-lines; masked are the definite ones, there and wherever else in the same range they occur.
+A line is only scanned if a cheap prefilter on its bytes matches. All secrets in such lines are
+recorded; the definite ones are masked wherever they occur in the same range.
 """
 
 from bisect import bisect_right
@@ -21,11 +21,11 @@ from recollect.redact.redactor import Redactor
 from recollect.store.text_rows import SecretRow
 
 DEFINITE: Final = RedactionPolicy(likely=False)
-"""What is masked in the index, whatever the user's own settings say about display."""
+"""The kinds that are masked in the index, independent of the user's settings for display."""
 
 
 class NotedLine(Struct, frozen=True):
-    """A line without its definite secrets, and all secrets of it, each once."""
+    """A line with its definite secrets masked, and all of its secrets, each once."""
 
     masked: bytes
     matches: tuple[Match, ...] = ()
@@ -37,14 +37,14 @@ class _Identity(Struct, frozen=True, rename="camel"):
 
 
 class SecretNoter:
-    """Examines the lines of one range; secrets of earlier lines are recognised in later ones."""
+    """Scans the lines of one range; secrets of earlier lines are recognised in later ones."""
 
     def __init__(self) -> None:
         self._redactor = Redactor(DEFINITE)
         self._knows_any = False
 
     def scan_lines(self, lines: Sequence[bytes]) -> dict[int, NotedLine]:
-        """Return the lines that hold secrets, by number."""
+        """Return the lines that contain secrets, by number."""
         joined = b"\n".join(lines)
         starts = [0, *accumulate(len(line) + 1 for line in lines)]
         suspects = {bisect_right(starts, start) - 1 for start, _ in find_suspicious_lines(joined)}
@@ -64,13 +64,13 @@ class SecretNoter:
 
 
 def load_rules() -> None:
-    """Compile the rules, which takes some time, before they are needed."""
+    """Compile the rules in advance, because that takes some time."""
     find_suspicious_lines(b"")
     find_in_record(b"")
 
 
 def is_definite(match: Match) -> bool:
-    """Return whether a secret leaves hardly any doubt."""
+    """Return whether a secret is of definite confidence."""
     return match.confidence is Confidence.DEFINITE
 
 
@@ -80,7 +80,7 @@ def _find_distinct(line: bytes) -> tuple[Match, ...]:
 
 
 def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iterator[SecretRow]:
-    """Yield what the index notes of a line."""
+    """Yield the rows for the secrets of a line."""
     identity = _read_identity(line)
     spans = _locate(line) if any(map(is_definite, noted.matches)) else {}
     for match in noted.matches:
@@ -97,7 +97,7 @@ def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iter
 
 
 def _locate(line: bytes) -> dict[tuple[str, bytes], tuple[int, ...]]:
-    """Return where each definite secret of a line is."""
+    """Return the spans of the definite secrets in a line."""
     spans: dict[tuple[str, bytes], tuple[int, ...]] = {}
     for match in locate_in_record(line, DEFINITE):
         key = match.kind, match.value
@@ -113,7 +113,7 @@ def _read_identity(line: bytes) -> _Identity:
 
 
 def mask_lines(_file: str, block: LineBlock) -> Mapping[int, bytes]:
-    """Return the lines of a block without their definite secrets: a mask for a decoder."""
+    """Return the lines of a block with definite secrets masked; a mask for a decoder."""
     found = {}
     redactor = Redactor(DEFINITE)
     for start, end in find_suspicious_lines(block.data):

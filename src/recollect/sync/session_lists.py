@@ -1,9 +1,8 @@
-"""Lists of sessions from the index, which is updated from changed files first.
+"""List sessions from the index, after updating it from changed files.
 
-Of large files only the head and the tail are read. What takes reading a whole file is given where
-it is known already, unless the caller asks for it. A title may be in another file of the project:
-when those titles change, the project is listed again. A session that is named by its id is found
-without opening the index.
+Only the head and the tail of large files are read. Values that need the whole file are included if
+already known, or if requested. A title may be in another file of the project: if those titles
+change, the project is listed again. A session is found by its id without opening the index.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -58,8 +57,8 @@ def list_current(
 ) -> list[SessionListing]:
     """Return the sessions of `transcripts`, the most recently active first.
 
-    With `is_complete` whole files are read where a listing is not complete without it. Lists that
-    share the context that `find_context` returns read the titles of a project once.
+    With `is_complete`, whole files are read if a listing needs it. Lists that share the context
+    from `find_context` read the titles of a project once.
     """
     known = cached_values.find_current(directory, session_table.load_listings, transcripts)
     _drop_lost_titles(known)
@@ -105,7 +104,7 @@ def list_unsaved(transcripts: Iterable[Transcript]) -> list[SessionListing]:
 
 
 def list_indexed(directory: Path) -> list[SessionListing]:
-    """Return the sessions that were listed before, newest first, without looking at any file."""
+    """Return the sessions in the index, newest first, without accessing any file."""
     found = cached_values.find_all(directory, session_table.load_listings)
     return _sort(stored.listing for stored in found.values() if stored.listing is not None)
 
@@ -123,7 +122,7 @@ def list_unchanged(
 
 
 def _drop_lost_titles(known: dict[str, StoredListing]) -> None:
-    """Forget the listings whose title was written in a file that is gone."""
+    """Drop the listings whose title was in a file that has been deleted."""
     titled = [(path, stored.title_file) for path, stored in known.items() if stored.title_file]
     for path, title_file in titled:
         if not is_present(title_file):
@@ -154,7 +153,7 @@ def _complete(listing: SessionListing, figures: FileFigures | None) -> SessionLi
 def _find_naming_lines(
     directory: Path, transcripts: Sequence[Transcript]
 ) -> dict[str, "NamingLines"]:
-    """Return the lines with titles that the quick pass found in these files as they are now."""
+    """Return the lines with titles that the quick pass found in these files, if unchanged."""
     from recollect.library.transcript_ends import NamingLines  # the session model
 
     found = cached_values.find_current(directory, load_naming_lines, transcripts)
@@ -162,7 +161,7 @@ def _find_naming_lines(
 
 
 class _Describe:
-    """Makes listings of transcripts, collecting the titles of each project once."""
+    """Creates listings of transcripts, collecting the titles of each project once."""
 
     def __init__(
         self,
@@ -182,8 +181,8 @@ class _Describe:
         transcripts: Iterable[Transcript],
         known: Mapping[str, StoredListing],
     ) -> list[Transcript]:
-        """Return the transcripts in these projects whose title may be another one now."""
-        # Unmasked, as the stored hashes are.
+        """Return the transcripts in these projects whose title may have changed."""
+        # Unmasked, like the stored hashes.
         with masked_by(None):
             return [
                 each
@@ -196,7 +195,7 @@ class _Describe:
 
     def __call__(self, transcript: Transcript, stamp: Stamp) -> StoredListing:
         path = transcript.file
-        # Masking the little that is shown is cheaper than masking the lines that it is taken from.
+        # Masking the few values is cheaper than masking the lines that they come from.
         with masked_by(None):
             found = self._read(transcript, self._context, self._lines.get(path))
         if found is None:
@@ -206,7 +205,7 @@ class _Describe:
 
 
 def _keep_stored(listing: SessionListing) -> SessionListing:
-    """Return a listing as the index has it, without what was true only when it was read."""
+    """Return a listing as stored, without data that was only true when it was read."""
     return replace(listing, duration_ms=None, live=None, unreadable=None)
 
 
@@ -219,7 +218,7 @@ def find_deleted_session(ref: str, directory: Path) -> SessionListing | None:
 
 
 def locate_indexed(ref: str, directory: Path, roots: Sequence[Path]) -> Transcript:
-    """Return the one transcript below `roots` that `ref` names, using the index in `directory`.
+    """Return the only transcript below `roots` that matches `ref`, from the index in `directory`.
 
     Raises NothingFound if there is none and AmbiguousSession if there are several.
     """

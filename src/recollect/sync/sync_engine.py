@@ -1,8 +1,8 @@
 """One sync: find what changed, read it on all cores, write it in one process.
 
-The offset of a file moves in the transaction with its rows, so that a killed sync loses nothing and
-repeats nothing. It commits in bounded steps: what was written stays written, and memory does not
-grow with the history. Reading never changes a transcript.
+The offset of a file is written in the same transaction as its rows, so that a killed sync loses
+nothing and repeats nothing. It commits in bounded steps, so memory does not grow with the history.
+Reading never changes a transcript.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -49,20 +49,20 @@ class SyncProgress(Struct, frozen=True):
 
 
 class SyncReport(Struct, frozen=True):
-    """What a sync did."""
+    """The result of a sync."""
 
     files_read: int = 0
     bytes_read: int = 0
     files_gone: int = 0
     problems: tuple[tuple[str, str], ...] = ()
-    """Paths that could not be read, now or before, and why."""
+    """Why files could not be read, in this sync or before, by path."""
 
 
 OnProgress = Callable[[SyncProgress], None]
 
 
 class SyncRequest(Struct, frozen=True):
-    """What a sync should do."""
+    """Options of a sync."""
 
     transcripts: Sequence[Transcript]
     prices: Path | None
@@ -71,7 +71,7 @@ class SyncRequest(Struct, frozen=True):
     watch: OnProgress | None
     limits: Limits
     parts: dict[str, FileParts] | None = None
-    """Where to keep what lists read of the files, if anywhere."""
+    """Receives the parts of files that lists need, if set."""
 
 
 def sync(
@@ -85,7 +85,7 @@ def sync(
 ) -> SyncReport:
     """Update the index in `directory` from `transcripts`; `rebuild` reads all of them again.
 
-    Raises `IndexFailure` when the index cannot be written; what it held before is still there.
+    Raises `IndexFailure` if the index cannot be written; its earlier content stays.
     """
     fingerprint = find_price_fingerprint(prices)
     request = SyncRequest(transcripts, prices, fingerprint, rebuild, watch, limits)
@@ -95,7 +95,7 @@ def sync(
 def sync_with_parts(
     directory: Path, transcripts: Sequence[Transcript], limits: Limits = Limits()
 ) -> dict[str, FileParts]:
-    """Do the same, and return what a list reads of the files that have changed, by path."""
+    """Do the same, and return the parts of changed files that lists need, by path."""
     parts: dict[str, FileParts] = {}
     fingerprint = find_price_fingerprint()
     _run(directory, SyncRequest(transcripts, None, fingerprint, False, None, limits, parts))
@@ -124,7 +124,7 @@ def sync_in_memory(
     prices: Path | None = None,
     watch: OnProgress | None = None,
 ) -> database.Connection:
-    """Return an index of `transcripts` that is in memory, for when none can be written."""
+    """Return an in-memory index of `transcripts`, for use when none can be written."""
     connection, fingerprint = usage_queries.open_in_memory(), find_price_fingerprint(prices)
     tasks = make_plan(transcripts, {}).tasks
     total = sum(transcript.size for transcript in transcripts)
@@ -145,9 +145,9 @@ def sync_in_memory(
 def count_separately(
     connection: database.Connection, files: Mapping[int, catalog.FileRow], prices: Path | None
 ) -> database.Connection:
-    """Return an index in memory that counts these files of another one as if there were no others.
+    """Return an in-memory copy of an index that counts these files as if there were no others.
 
-    Which copy of a message counts, and with which figures, depends on all files that have one.
+    All files with a copy of a message affect which copy counts, and its figures.
     """
     alone = usage_queries.open_in_memory()
     rule = _load_rule(prices, find_price_fingerprint(prices))
@@ -157,7 +157,7 @@ def count_separately(
 
 def _find_roots(transcripts: Sequence[Transcript]) -> set[Path]:
     """Return the Claude directories of these transcripts, or else the parents of their projects."""
-    # As texts, because paths are slow to compare and there are many transcripts in few places.
+    # As strings, because comparing paths is slow, and many transcripts are in few directories.
     places = {Path(place).parent for place in {str(found.project_dir) for found in transcripts}}
     return {place.parent if place.name == PROJECTS_DIRECTORY else place for place in places}
 
@@ -171,7 +171,7 @@ class _Sync:
         self._files_read = self._bytes_read = 0
 
     def run(self) -> SyncReport:
-        """Do everything."""
+        """Run the sync."""
         rebuild = self._request.rebuild or self._writer.is_outdated
         plan = self._make_plan(rebuild=rebuild)
         if rebuild or not plan.is_empty:
@@ -191,7 +191,7 @@ class _Sync:
         )
 
     def _make_plan(self, *, rebuild: bool) -> SyncPlan:
-        """Return what to do, looking closely at the few files that changed only."""
+        """Plan the sync; only the few changed files are examined closely."""
         transcripts, stamps = self._request.transcripts, self._writer.stamps
         if rebuild or stamps is None:
             return make_plan(transcripts, self._writer.load_files(None), rebuild=rebuild)
@@ -200,7 +200,7 @@ class _Sync:
         return make_plan(changed, self._writer.load_files(paths))
 
     def _find_solved(self, plan: SyncPlan) -> list[str]:
-        """Return files that could not be read and need not be any more: deleted, or unchanged."""
+        """Return unreadable files that no longer need to be read: deleted, or unchanged."""
         problems = self._writer.problems
         if not problems:
             return []
@@ -211,7 +211,7 @@ class _Sync:
     def _iter_read(
         self, tasks: Sequence[ReadTask]
     ) -> Generator[ledger_writer.FileReading, None, None]:
-        """Read what changed, reporting progress."""
+        """Read the changed files, reporting progress."""
         request, lock = self._request, self._writer.lock
         sizes = [count_bytes(task) for task in tasks]
         expected = {
@@ -236,7 +236,7 @@ class _Sync:
 
 
 def to_moved_row(task: ReadTask) -> tuple[int, catalog.FileRow] | None:
-    """Return the number of a file that was moved, and what the index keeps of it now."""
+    """Return the number and the new row of a moved file."""
     transcript, known = task.transcript, task.known
     if known is None or task.number is None:
         return None
@@ -253,7 +253,7 @@ def to_moved_row(task: ReadTask) -> tuple[int, catalog.FileRow] | None:
 
 
 def to_reading(task: ReadTask, read: Extract) -> ledger_writer.FileReading:
-    """Return what the index needs to know of a file that was read."""
+    """Return the row and the messages of a file for the index."""
     is_read = read.problem is None and not read.is_gone
     return ledger_writer.FileReading(
         task.transcript.file,
@@ -280,7 +280,7 @@ def _to_file_row(task: ReadTask, read: Extract) -> catalog.FileRow:
         agent_type=read.agent_type or (task.known.agent_type if task.known else None),
         began=read.began,
         device=read.state.device,
-        # Compared with what the next listing tells, which is nothing on some systems.
+        # Compared with the next directory listing, which has no inode on some systems.
         inode=read.state.inode if transcript.inode else 0,
         size=read.state.size,
         mtime_ns=read.state.mtime_ns,

@@ -1,10 +1,10 @@
 """Update the full-text index: files are read on all cores and written in bounded batches.
 
-The position in a file moves in the transaction that holds its texts, and the lock is released
-between two batches, so a kill loses one batch at most and others can write meanwhile. In a first
-index of a large history the conversation of all files comes first, the newest file first, then the
-tool calls. Also reads the texts of the last minute for a search that does not wait for the index.
-`text_plan` says what there is to read.
+The position in a file is written in the same transaction as its texts, and the lock is released
+between batches, so a kill loses one batch at most, and others can write in between. When a large
+history is first indexed, the conversations of all files come first, newest file first, then the
+tool calls. This module also reads the texts of the last minute for a search that does not wait for
+the index. `text_plan` plans the reading.
 """
 
 import time
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 WRITE_BYTES: Final = 24 << 20
-"""Text that is written in one transaction: what a kill can cost at most."""
+"""Amount of text to write in one transaction, which is the most that a kill can lose."""
 
 _GROUP_BYTES: Final = {Stage.CONVERSATION: 16 << 20, Stage.TOOLS: 4 << 20}
-"""Bytes per task of a worker: about as much text in both stages, most of which is in tools."""
+"""Bytes per task of a worker, by stage: most text is in tools, so tasks are about equally large."""
 
 _AHEAD: Final = 24
-"""Groups that are read while a batch is written: with fewer the readers would run out of work."""
+"""Number of groups to read ahead while a batch is written; with fewer, readers would be idle."""
 
 STRICT_BYTES: Final = 2 << 20
-"""Bytes per task, and text per transaction, if someone is waiting: they cannot be interrupted."""
+"""Bytes per task, and text per transaction, with a strict limit: neither can be interrupted."""
 
 
 class Analyzer(Struct, frozen=True):
-    """How texts become terms; an index made by another version is rebuilt."""
+    """Turns texts into terms; an index built with another version is rebuilt."""
 
     version: str
     tokenizer: str
@@ -74,8 +74,8 @@ def index_texts(
     """Update the full-text index for about `seconds`; return whether it is up to date.
 
     `consumers` get the records of files that are read from start to end. They run in the
-    background, where speed matters more than time: what was given to other processes is finished
-    first. An index that is damaged, or that another process deletes meanwhile, is rebuilt.
+    background, where throughput matters more than the time limit: submitted tasks are finished
+    first. An index that is damaged, or deleted by another process meanwhile, is rebuilt.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     limit = _Limit(deadline, is_strict=deadline is not None and not consumers)
@@ -87,14 +87,14 @@ def index_texts(
 
 
 class _Limit(NamedTuple):
-    """When to stop, and how strictly."""
+    """The time limit, and whether it is strict."""
 
     deadline: float | None
     is_strict: bool
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more may be started."""
+        """Return whether no further task may be started."""
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
@@ -115,7 +115,7 @@ def _index_once(
 
 
 class _Indexing:
-    """One run: from ranges to batches that are written."""
+    """One run: reads ranges and writes batches."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class _Indexing:
         self._analyzer = analyzer
         self._consumers = consumers
         self._found: dict[str, dict[str, bytes]] = {each.name: {} for each in consumers}
-        """What consumers found and have not saved yet, by their names and by path."""
+        """Results of consumers that are not saved yet, by consumer name and path."""
         self._files = {transcript.file: describe(transcript) for transcript in transcripts}
         self._sizes = {transcript.file: transcript.size for transcript in transcripts}
 
@@ -143,7 +143,7 @@ class _Indexing:
             self._writer.remove_files(paths)
 
     def run(self, ranges: Sequence[FileRange], limit: _Limit, watch: TextWatch | None) -> bool:
-        """Read and write; return whether all of it was done."""
+        """Read and write; return whether everything was done."""
         waiting = deque(ranges)
         total = sum(map(self._length_of, ranges))
         share = self._count_once(ranges) / max(total, 1)
@@ -160,10 +160,10 @@ class _Indexing:
             if watch is not None:
                 watch(TextProgress(round(done * share), round(total * share)))
         if batches or self._writer.identity is None:
-            # Even without a text: an index without texts says that there is nothing to index.
+            # Even without texts: an empty index records that there is nothing to index.
             self._write(batches)
         if not waiting and self._is_rebuild_due:
-            # What the last transaction added is seen only by one that begins after it.
+            # Only a transaction that begins later sees the additions of the last one.
             self._writer.rebuild_vocabulary()
         return not waiting
 
@@ -176,7 +176,7 @@ class _Indexing:
                 self._found[consumer.name] = {}
 
     def _read(self, waiting: deque[FileRange], limit: _Limit) -> Batches:
-        """Read all ranges, and what follows on them, until the deadline."""
+        """Read all ranges, and the ranges that follow them, until the deadline."""
         total = sum(map(self._length_of, waiting))
         read = self._read_here if total < text_plan.POOL_BYTES else self._read_on_all_cores
         for ranges, results in read(waiting, limit):
@@ -194,7 +194,7 @@ class _Indexing:
         prepare, consumers = self._analyzer.prepare, self._consumers
         while waiting and not limit.is_over:
             group = [waiting.popleft()]
-            # Not handed over to anyone, but with the same types as what a worker returns.
+            # Encoded as by a worker, so that results have the same types.
             yield (
                 group,
                 text_reading.decode_results(
@@ -233,11 +233,11 @@ class _Indexing:
                 else:
                     yield group, text_reading.decode_results(reading.result(), group)
         finally:
-            # After an interrupt, wait for what is being read and not for everything submitted.
+            # After an interrupt, wait for running tasks, but not for all submitted ones.
             pool.shutdown(cancel_futures=True)
 
     def _take_group(self, waiting: deque[FileRange], *, is_small: bool) -> list[FileRange]:
-        """Return the next ranges of one stage that together are worth the way to a worker."""
+        """Return the next ranges of one stage that together are worth a task."""
         group = [waiting.popleft()]
         size = STRICT_BYTES if is_small else _GROUP_BYTES[group[0].stages[-1]]
         room = size - self._length_of(group[0])
@@ -249,7 +249,7 @@ class _Indexing:
         return group
 
     def _count_once(self, ranges: Sequence[FileRange]) -> int:
-        """Return how many bytes there are to read, those of two stages counted once."""
+        """Return the number of bytes to read; bytes for two stages count once."""
         lengths: dict[str, int] = {}
         for each in ranges:
             length = self._length_of(each) // len(each.stages)
@@ -263,12 +263,12 @@ class _Indexing:
 def _begins_stage(
     batches: Sequence[text_rows.TextBatch], found: Sequence[text_rows.TextBatch]
 ) -> bool:
-    """Whether the next stage begins: what the one before found should be searchable by then."""
+    """Whether the next stage begins: texts of the previous one should be searchable by then."""
     return bool(batches and found) and batches[-1].stage < found[-1].stage
 
 
 def describe(transcript: Transcript) -> text_rows.IndexedFile:
-    """Return what the index says about a transcript."""
+    """Return the row of a transcript in the index."""
     return text_rows.IndexedFile(transcript.file, transcript.project, transcript.session_id or "")
 
 
@@ -279,7 +279,7 @@ _MAX_FILES: Final = 8
 def read_fresh(
     directory: Path, analyzer: Analyzer, transcripts: Sequence[Transcript]
 ) -> text_rows.FreshTexts:
-    """Return the last texts of files that grew within the last minute and are not up to date."""
+    """Return the last texts of files that have grown within the last minute and are not indexed."""
     since = time.time_ns() - _FRESH_NS
     growing = sorted(
         (each for each in transcripts if each.mtime_ns >= since), key=lambda each: -each.mtime_ns

@@ -1,6 +1,6 @@
-"""What the full-text index has to read: which ranges of which files, and how far it is behind them.
+"""Plan the update of the full-text index: the ranges of files to read, and the status of the index.
 
-Loads neither the reader nor the analyzer: `recollect index` only looks.
+Imports neither the reader nor the analyzer, because `recollect index` only shows the status.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,13 +22,13 @@ from recollect.store.text_database import TextIndexState, load_state
 from recollect.sync.list_files import with_lists
 
 POOL_BYTES: Final = 16 << 20
-"""Below this, starting other processes costs more than they save."""
+"""Below this, starting worker processes costs more time than they save."""
 
 _NOTHING: Final = text_rows.TextState()
 
 
 class Stage(IntEnum):
-    """Which lines are read."""
+    """The kind of lines to read."""
 
     CONVERSATION = 0
     TOOLS = 1
@@ -38,22 +38,22 @@ BOTH: Final = tuple(Stage)
 
 
 class FileRange(Struct, frozen=True):
-    """What to read of a file: what follows `known` if the file only grew, else all of it."""
+    """A range of a file to read: from `known` on if the file has only grown, else all of it."""
 
     path: str
     is_subagent: bool
     stages: tuple[Stage, ...]
     known: tuple[text_rows.TextState, ...]
-    """How far each stage has read it; they must have read equally far."""
+    """How far each stage has read it; the same for all stages."""
 
 
 class TextPlan(Struct, frozen=True):
-    """What to read, in this order, and which files were deleted."""
+    """The ranges to read, in order, and the deleted files."""
 
     ranges: tuple[FileRange, ...]
     gone: tuple[str, ...]
     is_rebuild_due: bool
-    """Whether the list of terms has to be copied again, since everything was read once."""
+    """Whether the vocabulary must be rebuilt."""
     identity: str | None
     """Identity of the index that this was planned for; None if there is none yet."""
 
@@ -66,9 +66,9 @@ class TextPlan(Struct, frozen=True):
 def plan_texts(
     directory: Path, version: str, transcripts: Sequence[Transcript], *, is_look: bool = False
 ) -> TextPlan:
-    """Return what has to be done to update the full-text index from the transcripts.
+    """Plan the update of the full-text index from the transcripts.
 
-    A damaged index is deleted and `DamagedIndex` is raised; with `is_look` it counts as none.
+    A damaged index is deleted and `DamagedIndex` is raised; with `is_look`, it counts as missing.
     """
     known = _look(directory, version) if is_look else load_state(directory, version)
     newest = sorted(transcripts, key=lambda transcript: -transcript.mtime_ns)
@@ -84,7 +84,7 @@ def plan_texts(
 def find_ranges(
     directory: Path, version: str, transcripts: Sequence[Transcript]
 ) -> list[FileRange]:
-    """Return what there is to read of these transcripts."""
+    """Return the ranges of these transcripts to read."""
     return list_ranges(transcripts, load_state(directory, version).states)
 
 
@@ -96,9 +96,9 @@ def _look(directory: Path, version: str) -> TextIndexState:
 
 
 def list_ranges(transcripts: Sequence[Transcript], states: text_rows.States) -> list[FileRange]:
-    """Return what to read: both stages of a file at once, or all of one stage before the other.
+    """Return the ranges: both stages of a file at once, or all of one stage before the other.
 
-    The latter only if there is much to read: it takes longer, but the conversation comes first.
+    The latter is for large histories: it takes longer, but the conversation comes first.
     """
     found = [
         _make_range(each, (stage,), (known,))
@@ -113,7 +113,7 @@ def list_ranges(transcripts: Sequence[Transcript], states: text_rows.States) -> 
 
 
 def _join_stages(ranges: Iterable[FileRange]) -> list[FileRange]:
-    """Read both stages of a file at once where they have read equally far."""
+    """Join both stages of a file that have read equally far."""
     joined: dict[tuple[str, FileState], FileRange] = {}
     for each in ranges:
         key = (each.path, each.known[0].file)

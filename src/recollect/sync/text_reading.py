@@ -1,12 +1,12 @@
 """Read a range of a transcript and list the texts in it, prepared for the full-text index.
 
-The text pass: it decodes every record of what was appended, so whatever else needs all records of a
-file plugs in here, as a `TextPassConsumer`. Runs in worker processes.
+The text pass decodes every appended record, so other features that need all records of a file plug
+in here, as a `TextPassConsumer`. Runs in worker processes.
 
 A line with a tool call or its result belongs to one stage, every other line to the other; the bytes
-of a line show which. A first index of a large history reads the files once per stage, so that the
-conversation, an eighth of the text, can be searched long before the rest; after that, both stages
-are read at once.
+of a line show which. When a large history is first indexed, the files are read once per stage, so
+that the conversation, an eighth of the text, can be searched long before the rest; later, both
+stages are read together.
 """
 
 import time
@@ -38,59 +38,60 @@ if TYPE_CHECKING:
     from recollect.sync.secret_notes import NotedLine
 
 RANGE_BYTES: Final = 4 << 20
-"""Bytes of a file that are read at once, which bounds the memory of a worker."""
+"""Bytes of a file to read at a time, which bounds the memory of a worker."""
 
 WHOLE_BYTES: Final = 32 << 20
-"""The largest file that is read in one go because a consumer needs all of it at once."""
+"""Maximum size of a file to read in one go for a consumer that needs all of it."""
 
 TAIL: Final = 128 << 10
-"""Bytes at the end of a file that are read if there is no time for more."""
+"""Bytes to read at the end of a file if there is no time for more."""
 
 _CALL: Final = b'"type":"tool_use"'
 _RESULT: Final = b'"tool_result"'
 _SECOND_NS: Final = 1_000_000_000
-# A racy file is not read again: that would be any large file that is being written. A line that was
-# exchanged for one of the same length, far from the end and within the same tick of the clock, is
+# A racy file is not read again: that would apply to every large file that is being written. If a
+# line far from the end is replaced by one of the same length within the same clock tick, that is
 # missed until the file changes again.
 _CONTINUABLE: Final = (growth.Growth.UNCHANGED, growth.Growth.APPENDED, growth.Growth.RACY)
 _NO_LINK: Final = Chain()
 _OF_CALLS: Final = frozenset({TextKind.TOOL_INPUT, TextKind.TOOL_RESULT})
 
 Prepare = Callable[[str], bytes]
-"""Writes a text for the tokenizer, in UTF-8; of some module, so that a worker can find it."""
+"""Prepares a text for the tokenizer, as UTF-8; a module-level function, so that workers can import
+it."""
 
 
 class RecordSink(Protocol):
-    """Takes the records of one file."""
+    """Receives the records of one file."""
 
     def add(self, record: Record) -> None:
-        """Take the next record."""
+        """Add the next record."""
 
     def finish(self, state: growth.FileState) -> bytes | None:
-        """Return what was found in the file, which has this state, encoded; None for nothing."""
+        """Return the encoded result for the file, which has this state; None if there is none."""
 
 
 class TextPassConsumer(Protocol):
-    """What else the text pass feeds with records. It is sent to worker processes."""
+    """A further receiver of the records of the text pass. It is sent to worker processes."""
 
     name: str
-    """What its results are filed under; unique."""
+    """The key of its results; unique."""
 
     def start(self, path: str) -> RecordSink | None:
-        """Return a sink for a file that is read from start to end; None to leave the file out.
+        """Return a sink for a file that is read from start to end; None to skip the file.
 
         Called in a worker process.
         """
 
     def save(self, directory: Path, found: Mapping[str, bytes]) -> None:
-        """Store what the sinks returned, by path, in the data directory.
+        """Store the results of the sinks, by path, in the data directory.
 
         Called in the process that indexes.
         """
 
 
 class RangeResult(Struct, frozen=True, array_like=True):
-    """What was found in a range: a batch of texts per stage, and results of consumers by name."""
+    """The content of a range: a batch of texts per stage, and results of consumers by name."""
 
     batches: list[TextBatch] = []
     found: dict[str, bytes] = {}
@@ -99,13 +100,13 @@ class RangeResult(Struct, frozen=True, array_like=True):
 def read_ranges(
     ranges: Sequence[FileRange], prepare: Prepare, consumers: Sequence[TextPassConsumer] = ()
 ) -> bytes:
-    """Return what is in the ranges, encoded: cheaper to hand over than objects are."""
+    """Return the content of the ranges, encoded: cheaper to transfer than objects."""
     # Paths are left out: they may not be UTF-8, and the caller knows them.
     return msgspec.msgpack.encode([read_range(each, prepare, consumers) for each in ranges])
 
 
 def decode_results(data: bytes, ranges: Sequence[FileRange]) -> list[RangeResult]:
-    """Return what `read_ranges` returned for the same ranges."""
+    """Decode the result of `read_ranges` for the same ranges."""
     results = msgspec.msgpack.decode(data, type=list[RangeResult])
     return [
         replace(result, batches=[replace(batch, path=each.path) for batch in result.batches])
@@ -116,7 +117,7 @@ def decode_results(data: bytes, ranges: Sequence[FileRange]) -> list[RangeResult
 def read_range(
     wanted: FileRange, prepare: Prepare, consumers: Sequence[TextPassConsumer] = ()
 ) -> RangeResult:
-    """Return the texts of one range; nothing if the file cannot be read."""
+    """Return the texts of one range; empty if the file cannot be read."""
     try:
         with open_file(wanted.path) as file:
             return _read(file, wanted, prepare, consumers)
@@ -127,7 +128,7 @@ def read_range(
 def read_tail(wanted: FileRange, prepare: Prepare) -> list[TextBatch]:
     """Return the texts of the last lines of a range; empty if the file cannot be read.
 
-    It does not say how far the file has been read, so it is of no use to the index.
+    The result does not record how far the file has been read, so it cannot be indexed.
     """
     try:
         with open_file(wanted.path) as file:
@@ -149,14 +150,14 @@ def read_tail(wanted: FileRange, prepare: Prepare) -> list[TextBatch]:
 
 
 def _find_beginning(file: SourceFile, size: int) -> int | None:
-    """Return the first time in a file, in milliseconds since 1970."""
+    """Find the first time in a file, in milliseconds since 1970."""
     from recollect.sync.message_lines import find_first_time  # loads prices
 
     return find_first_time(file, size)
 
 
 def _find_line(file: SourceFile, position: int) -> int:
-    """Where the first line that does not begin before a position begins."""
+    """Return the start of the first line at or after a position."""
     if position == 0:
         return 0
     file.seek(position - 1)
@@ -172,7 +173,7 @@ def _read(
     start = known[0].file.position
     sinks = _open_sinks(wanted, start, seen.size, consumers)
     began = None if start else _find_beginning(file, seen.size)
-    # What comes before the first record with a time; the file itself may be a newer copy.
+    # For lines before the first record with a time; the file itself may be a newer copy.
     first_moment = seen.mtime_ns // _SECOND_NS if began is None else began // 1000
     moments = [each.moment or first_moment for each in known]
     reading = _Reading(wanted, prepare, moments, tuple(sinks.values()))
@@ -210,7 +211,7 @@ def _open_sinks(
 def _find_known(
     file: SourceFile, wanted: FileRange, seen: growth.FileState
 ) -> tuple[TextState, ...]:
-    """Return what is known of a file and still valid: all of it, or nothing."""
+    """Return the known state of a file if it is still valid, or an empty one."""
     if growth.find_growth(file, wanted.known[0].file, seen) in _CONTINUABLE:
         return wanted.known
     return tuple(TextState() for _ in wanted.known)
@@ -239,9 +240,9 @@ class _Reading:
         self.rows: dict[Stage, list[TextRow]] = {stage: [] for stage in wanted.stages}
 
     def take(self, file: SourceFile, start: int, stop: int, most: int) -> tuple[int, bool]:
-        """Read whole lines; return where to continue and whether that is the end.
+        """Read complete lines; return where to continue, and whether that is the end.
 
-        Stops after about `most` bytes. A last line without its end is read too, if it is whole,
+        Stops after about `most` bytes. A last line without a line end is read too if it is valid,
         and again the next time.
         """
         if is_list_file(self._path):
@@ -263,7 +264,7 @@ class _Reading:
         return position, True
 
     def _take_rest(self, rest: LineBlock) -> None:
-        """Take a last line without its end."""
+        """Read a last line without a line end."""
         line, stage = rest.data, _find_stage(rest.data, 0, len(rest.data))
         if stage in self._stages:
             noted = self._noter.scan_lines([line]).get(0)
@@ -273,12 +274,12 @@ class _Reading:
             self._add_all([*decoder.feed(line), *decoder.finish()], stage)
 
     def _take_list(self, file: SourceFile, size: int) -> None:
-        """Read a whole list: it is rewritten with every change, and is as old as its file."""
+        """Read a whole list: it is rewritten with every change, so its time is that of the file."""
         if Stage.CONVERSATION in self._stages and size <= MAX_BYTES:
             self.moments[Stage.CONVERSATION] = growth.capture_state(file).mtime_ns // _SECOND_NS
             file.seek(0)
             span, data = Span(self._path, 0, size), file.read(size)
-            # A list is one value over several lines.
+            # A list is a single value on several lines.
             noted = self._noter.scan_lines([data.replace(b"\n", b" ")]).get(0)
             masked = self._note(noted, data, span, Stage.CONVERSATION)
             self._add(
@@ -310,7 +311,7 @@ class _Reading:
             self._add_all(decoder.feed(line + b"\n"), stage)
 
     def _note(self, noted: "NotedLine | None", line: bytes, span: Span, stage: Stage) -> bytes:
-        """Note the secrets of a line, and return it without those that are definite."""
+        """Record the secrets of a line, and return it with the definite ones masked."""
         if noted is None:
             return line
         from recollect.sync.secret_notes import make_rows  # the rules
@@ -363,7 +364,7 @@ class _Reading:
 
 
 def _find_stage(data: bytes, start: int, end: int) -> Stage:
-    """Return the stage of the line between two offsets, going by its bytes."""
+    """Return the stage of the line between two offsets, according to its bytes."""
     has_tool = data.find(_RESULT, start, end) >= 0 or data.find(_CALL, start, end) >= 0
     return Stage.TOOLS if has_tool else Stage.CONVERSATION
 

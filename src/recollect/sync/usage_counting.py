@@ -1,17 +1,18 @@
-"""One transcript → the rows that the usage ledger keeps of it, and the counting rule: which lines
-and rows are one message, and what it used.
+"""Extract the rows of one transcript for the usage ledger; and the counting rule: which lines and
+rows belong to one message, and its usage.
 
 A message is written on several lines of a file, and again in every file that a resume or a fork
-copied it to. Per message the largest usage counts, at the earliest time, for the file that is not
-the copy. What a progress record repeats of a subagent counts only if no file has the message.
+copied it to. For each message, the largest usage counts, at the earliest time, for the original
+file. A message that a progress record repeats from a subagent counts only if no file contains the
+message itself.
 
-If ids never repeat, rows are different messages only if they agree in neither request, model nor
-input. Ids counted up by a proxy repeat in every session: there, rows of two files are copies only
-if they share the request or the time. Rows of one file always follow the first rule. Nothing here
-depends on the order of files, lines or rows, nor on how many reads it took.
+Message ids from the API are unique: rows with the same id are different messages only if request,
+model and input all differ. Sequential ids from a proxy repeat in every session: there, rows of two
+files are copies only if they share the request or the time. Rows of one file always follow the
+first rule. Results do not depend on the order of files, lines or rows, nor on the number of reads.
 
-Extraction runs in worker processes and touches no database. A file that was appended to is read
-from where reading stopped; after any other change all of it is read again.
+Extraction runs in worker processes and touches no database. A file that has only grown is read from
+where reading stopped; after any other change, all of it is read again.
 """
 
 from collections import defaultdict
@@ -46,7 +47,7 @@ class Traits(NamedTuple):
 
 
 def group_copies(message_id: str, rows: Sequence[Traits]) -> list[list[int]]:
-    """The numbers of the rows of each message: alike directly, or by way of others."""
+    """Group rows by message: those linked directly or through others. Returns row numbers."""
     requests = {row.request_id for row in rows}
     if len(rows) == 1 or (len(requests) == 1 and None not in requests):
         return [list(range(len(rows)))]
@@ -63,7 +64,7 @@ def group_copies(message_id: str, rows: Sequence[Traits]) -> list[list[int]]:
 
 
 _Link = tuple[int, Hashable]
-"""The number of a row, and something that it shares with its copies."""
+"""The number of a row, and a key that it shares with its copies."""
 
 
 def _link_anywhere(rows: Sequence[Traits]) -> Iterator[_Link]:
@@ -83,7 +84,7 @@ def _link_with_care(rows: Sequence[Traits]) -> Iterator[_Link]:
 
 
 def _link_within(rows: Sequence[Traits], scopes: Sequence[tuple[int, Hashable]]) -> Iterator[_Link]:
-    """Rows of one scope that agree in anything; one without a request may be a copy of any."""
+    """Link rows of one scope that share any key; one without a request may be a copy of any."""
     bare = {scope for number, scope in scopes if rows[number].request_id is None}
     for number, scope in scopes:
         row = rows[number]
@@ -96,9 +97,9 @@ def _link_within(rows: Sequence[Traits], scopes: Sequence[tuple[int, Hashable]])
 
 
 def _link_bare(rows: Sequence[Traits]) -> Iterator[_Link]:
-    """Copies by old clients, which have neither the request nor the time of their original.
+    """Link copies by old clients, which have neither the request nor the time of their original.
 
-    They are known by model and input, if there is one original only that they can be of.
+    They are recognised by model and input, if there is only one possible original.
     """
     alike: defaultdict[Hashable, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
@@ -119,7 +120,7 @@ NEVER = 1 << 62
 
 
 def merge_pair(one: MessageRow, other: MessageRow, costs: Costs) -> MessageRow:
-    """Two rows of one message in one file as one; `one` is of the earlier lines."""
+    """Merge two rows of one message in one file; `one` is from the earlier lines."""
     larger = other if rank(other) > rank(one) else one
     time = _earliest((one.time, other.time))
     merged = msgspec.structs.replace(
@@ -135,14 +136,14 @@ def merge_pair(one: MessageRow, other: MessageRow, costs: Costs) -> MessageRow:
 
 
 def rank(row: MessageRow) -> tuple[int, int, bool]:
-    """Which of several rows has the larger usage."""
+    """Sort key: rows with larger usage are greater."""
     return (row.output, row.total, not row.is_sidechain)
 
 
 def find_cost(
     row: MessageRow, time: int | None, costs: Costs, *, is_largest: bool = False
 ) -> int | None:
-    """What the message cost on the day of `time`; without tokens, what the client says."""
+    """Return the cost of a message on the day of `time`; without tokens, the client's cost."""
     if row.client_cost is not None and not row.has_tokens:
         return row.client_cost
     if row.usage is not None:
@@ -152,7 +153,7 @@ def find_cost(
 
 
 def find_tokens(row: MessageRow, *, is_largest: bool = False) -> Tokens:
-    """The tokens of a row; with the cache writes that its total denies if it is the largest."""
+    """Return the tokens of a row; the largest includes cache writes that its total lacks."""
     if is_largest and (row.late_5m or row.late_1h):
         return msgspec.structs.replace(
             row.tokens, cache_write_5m=row.late_5m, cache_write_1h=row.late_1h
@@ -161,7 +162,7 @@ def find_tokens(row: MessageRow, *, is_largest: bool = False) -> Tokens:
 
 
 def count_group(copies: Sequence[Copy], costs: Costs) -> list[Counted]:
-    """What counts of copies that share a message id, which may be of several messages."""
+    """Return the figures that count for rows with one message id, which may be several messages."""
     traits = [_describe(copy) for copy in copies]
     groups = group_copies(copies[0].row.message_id, traits)
     return [_count_cluster(copies, group, costs) for group in groups]
@@ -174,15 +175,15 @@ class CostRule:
         self._costs = costs
 
     def count_group(self, copies: Sequence[Copy]) -> list[Counted]:
-        """Return what counts of copies that share a message id."""
+        """Return the figures that count for copies with the same message id."""
         return count_group(copies, self._costs)
 
     def merge_pair(self, one: MessageRow, other: MessageRow) -> MessageRow:
-        """Return two rows of one message in one file as one."""
+        """Merge two rows of one message in one file."""
         return merge_pair(one, other, self._costs)
 
     def find_cost(self, row: MessageRow) -> int | None:
-        """Return what a message cost on the day of its time."""
+        """Return the cost of a message on the day of its time."""
         return find_cost(row, row.time, self._costs)
 
 
@@ -196,7 +197,7 @@ def _count_cluster(copies: Sequence[Copy], cluster: Iterable[int], costs: Costs)
     rows = [copies[number].row for number in members]
     if not rows[0].is_relayed:
         rows = [row for row in rows if not row.is_relayed]
-    # `max` takes the first of equals, which here is the one that is least of a copy.
+    # `max` returns the first of equals, which is the least likely copy here.
     largest = max(rows, key=rank)
     time = _earliest(row.time for row in rows)
     return Counted(
@@ -212,10 +213,10 @@ def _count_cluster(copies: Sequence[Copy], cluster: Iterable[int], costs: Costs)
 def _ownership(copy: Copy) -> tuple[bool, bool, bool, int, bool, int, int, int, bool, str, int]:
     """Sort key that puts the original before its copies.
 
-    Not from a progress record, not marked as a copy, has a request id, earliest, not a subagent's.
-    Copies in a fork may be alike in all that: then the file that began first has the original, as
-    in search. Between equal files one that is still there has precedence; the rest is for the sake
-    of order.
+    In order: not from a progress record, not marked as a copy, with a request id, earliest, not a
+    subagent's. If a fork's copies are equal in all that, the file that began first has the
+    original, as in search. Among equal files, existing ones come first; the rest makes the order
+    deterministic.
     """
     row = copy.row
     output, total, _ = rank(row)
@@ -246,11 +247,11 @@ def _unite_tools(tools: Iterable[str]) -> str:
 _MAX_VALUE = 1024 * 1024
 
 MAX_NAMING_LINES = 1000
-"""With more than that, a list searches the file for them."""
+"""Maximum number of lines to return; if there are more, a list searches the file for them."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
-    # Not `session.subagents`: loading all that comes with it takes longer than a small sync.
+    # Not `session.subagents`, whose imports take longer than a small sync.
     agent_type: str | None = None
 
 
@@ -258,7 +259,7 @@ _decode = msgspec.json.Decoder(_Meta).decode
 
 
 def find_agent_type(transcript: str) -> str | None:
-    """Return the type of the subagent with this transcript; None if no file says it."""
+    """Return the type of the subagent with this transcript; None if no file contains it."""
     path = f"{transcript.removesuffix(TRANSCRIPT_SUFFIX)}.meta.json"
     try:
         with safe_files.open_file(path) as file:
@@ -269,26 +270,26 @@ def find_agent_type(transcript: str) -> str | None:
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A file to read: from `known.position` on if it was appended to, else whole."""
+    """A file to read: from `known.position` on if it has only grown, else all of it."""
 
     path: str
     known: growth.FileState = growth.FileState()
     prices: str | None = None
     """The user's own price file."""
     wants_session: bool = False
-    """Whether only its records say which session it belongs to."""
+    """Whether its session is only known from its records."""
     is_subagent: bool = False
-    """Whether its type is in the file beside it, and none of its lines name the session."""
+    """Whether it is a subagent: its type is in the sidecar file, and no line has a title."""
     fingerprint: str = ""
-    """That of the prices."""
+    """The fingerprint of the prices."""
     session: str = ""
-    """The session it belongs to, if its path says so."""
+    """Its session, if known from the path."""
     keeps_parts: bool = False
-    """Whether its ends and the lines that name the session are returned too."""
+    """Whether to return its head and tail and its naming lines too."""
 
 
 class Extract(msgspec.Struct, frozen=True, array_like=True):
-    """What was read: the rows from byte `start` on, and where to go on."""
+    """The rows of a file from byte `start` on, and the position to continue from."""
 
     path: str
     start: int = 0
@@ -301,9 +302,9 @@ class Extract(msgspec.Struct, frozen=True, array_like=True):
     is_gone: bool = False
     """Whether the file no longer existed, which is not an error."""
     naming: list[tuple[int, int]] | None = None
-    """Offset and length of the lines from `start` on that may name the session; None if many."""
+    """Offset and length of the lines from `start` on that may name the session; None for many."""
     parts: cached_parts.FileParts | None = None
-    """What a list reads of the file, if the job asks for it."""
+    """The parts of the file that a list needs, if requested."""
 
 
 def extract_many(jobs: Sequence[Job]) -> bytes:
@@ -313,7 +314,7 @@ def extract_many(jobs: Sequence[Job]) -> bytes:
 
 
 def decode_extracts(data: bytes, jobs: Iterable[Job]) -> list[Extract]:
-    """The result of `extract_many` for the same jobs."""
+    """Decode the result of `extract_many` for the same jobs."""
     found = msgspec.msgpack.decode(data, type=list[Extract])
     return [
         msgspec.structs.replace(read, path=job.path) for job, read in zip(jobs, found, strict=True)
@@ -321,7 +322,7 @@ def decode_extracts(data: bytes, jobs: Iterable[Job]) -> list[Extract]:
 
 
 def extract(job: Job) -> Extract:
-    """Return what is in one file; a problem if it cannot be read."""
+    """Extract one file; the result has a problem if it cannot be read."""
     try:
         return _read(job)
     except (UnreadableInput, OSError) as error:
@@ -344,7 +345,7 @@ def _read_open(file: source.SourceFile, job: Job) -> Extract:
     read = partial(usage_reader.read_usage_of, file, job.path, stop=seen.size, completes_last=True)
     position = _find_last_line(file, seen.size)
     if position < seen.size and next(read(position), None) is not None:
-        # The last line counts, but is not ended: with what follows it may say something else.
+        # The last line counts, but has no line end: it may still change.
         position = 0
     naming = _NamingLines()
     records = read(start, on_lines=None if job.is_subagent else naming.find)
@@ -371,14 +372,14 @@ class _NamingLines:
         self.spans: list[tuple[int, int]] = []
 
     def find(self, offset: int, data: bytes, lines: range) -> None:
-        """Look through whole lines; `data` is at `offset` in the file."""
+        """Search complete lines; `data` is at `offset` in the file."""
         for start, end in marked_lines.find_marked_lines(data, lines, marked_lines.NAMING_MARKS):
             self.spans.append((offset + start, end - start))
 
 
 def _find_last_line(file: source.SourceFile, size: int) -> int:
-    """Where the last line begins if it has no line end; otherwise, where the file ends."""
-    # Nearly always it has one, which is quicker to find out than where a line begins.
+    """Return the start of a last line without a line end; otherwise, the end of the file."""
+    # Nearly always it has one, which is faster to check than the start of a line.
     return (
         size
         if growth.read_before(file, size).endswith(b"\n")
@@ -393,5 +394,5 @@ def _find_session(records: Iterator[AssistantUsage]) -> str | None:
 
 @lru_cache(maxsize=2)
 def load_costs(user_file: str | None, fingerprint: str) -> Costs:  # noqa: ARG001 - a part of the key
-    """Costs by the bundled prices, under those of the user's own file if there is one."""
+    """Load the bundled prices, overridden by the user's price file if there is one."""
     return Costs(Prices.load(Path(user_file) if user_file else None))

@@ -25,12 +25,12 @@ def begin_reading(mounts: Mapping[str, Source]) -> None:
     begin_worker()
     mount_all(mounts)
     if hasattr(os, "nice"):
-        # Everything waits for the process that writes, so it comes first where cores are few.
+        # All workers wait for the writing process, so it has priority if there are few cores.
         os.nice(_NICENESS)
 
 
 def read_batches(batches: Batches, inherited: Sequence[int]) -> Iterator[list[Extract]]:
-    """The contents of all files, batch by batch as they come; forks close `inherited` files."""
+    """Yield the contents of all files in batches as they arrive; forks close `inherited` files."""
     # Loaded here once instead of in every forked process.
     new_digest()
     work, begin = partial(_extract_batch, batches), partial(begin_reading, list_mounts())
@@ -45,29 +45,29 @@ def _extract_batch(batches: Batches, number: int) -> bytes:
 
 
 SLOW_START = 4
-"""How many times more there must be to read where a worker has to load the program first."""
+"""Factor for the amount that justifies workers if they have to load the program first."""
 
 
 class Limits(Struct, frozen=True):
-    """How the work is cut up."""
+    """How the work is divided."""
 
     pool_bytes: int = 24 * 1024 * 1024
-    """Below this, starting other processes costs more than they save."""
+    """Below this, starting worker processes costs more time than they save."""
     batch_bytes: int = 4 * 1024 * 1024
-    """What a worker reads at a time: small enough to share the last of it fairly."""
+    """Bytes that a worker reads at a time, small enough that all finish at about the same time."""
     commit_bytes: int = 128 * 1024 * 1024
-    """What is read between two commits, and lost by a kill. Writing it should not take longer than
-    workers can go on without new batches."""
+    """Bytes to read between two commits, which a kill would lose. Writing them must not take longer
+    than the other batches last."""
 
 
 def count_bytes(task: ReadTask) -> int:
-    """How much of a file will have to be read, going by its size."""
+    """Estimate how much of a file must be read, from its size."""
     size, known = task.transcript.size, task.known
     return size - known.position if known and size > known.size else size
 
 
 def make_jobs(tasks: Sequence[ReadTask], prices: Path | None, fingerprint: str) -> list[Job]:
-    """What is to be read of each file."""
+    """Return the job of each file."""
     return [_make_job(task, prices, fingerprint) for task in tasks]
 
 
@@ -87,10 +87,10 @@ def iter_extracts(
 
 
 def make_batches(jobs: Sequence[Job], sizes: Sequence[int], batch_bytes: int) -> list[list[Job]]:
-    """Files by size of their session, largest first, in batches of about equal work.
+    """Return jobs in batches of about equal work, largest session first.
 
-    A session and its subagents stay together: they repeat each other's messages, and what is
-    written in one transaction need not be counted again.
+    A session and its subagents stay together: they repeat each other's messages, and messages
+    written in one transaction are counted once.
     """
     weights: Counter[str] = Counter()
     for job, size in zip(jobs, sizes, strict=True):
