@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.library.listings import list_sessions
+from recollect.library.listings import SessionContext, list_sessions, read_listing
+from recollect.locations import discover_root
 from tests.library.claude_root import FIRST, SECOND, THIRD, ClaudeRoot, Line, prompt, reply
 
 BOUNDARY = "7e57ab1e-0000-4000-8000-000000000001"
@@ -55,6 +56,22 @@ def test_another_compaction_is_no_evidence(root: ClaudeRoot) -> None:
     write_fork(root, SECOND, compaction(OTHER))
     write_fork(root, THIRD, compaction("short"))
     assert list_origins(root) == {FIRST: None, SECOND: None, THIRD: None}
+
+
+def test_the_files_of_a_project_are_searched_once(root: ClaudeRoot) -> None:
+    """However many forks it has: the second one needs nothing of the parent any more."""
+    write_parent(root)
+    write_fork(root, SECOND, compaction(BOUNDARY))
+    write_fork(root, THIRD, compaction(BOUNDARY))
+    files = {each.name: each for each in discover_root(root.path).transcripts}
+    context = SessionContext()
+    origins = []
+    for name in (SECOND, THIRD):
+        listing = read_listing(files[name], context)
+        assert listing is not None
+        origins.append(listing.forked_from)
+        write_fork(root, FIRST, prompt("nothing was compacted here"))
+    assert origins == [FIRST, FIRST]
 
 
 def test_two_possible_parents_are_none(root: ClaudeRoot) -> None:

@@ -18,7 +18,7 @@ from zlib import crc32
 
 from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.errors import UnreadableInput, UsageError
-from recollect.library import session_filters, transcript_ends
+from recollect.library import compacted_forks, session_filters, transcript_ends
 from recollect.library.processes import find_live_processes
 from recollect.locations import (
     Transcript,
@@ -40,6 +40,7 @@ class SessionContext:
         self._titles: dict[Path, dict[str, dict[str, str]]] = {}
         self._summaries: dict[Path, dict[str, str]] = {}
         self._processes: dict[Path, dict[str, LiveProcess]] = {}
+        self.forks = compacted_forks.CompactedForks()
 
     def describe(self, transcript: Transcript) -> Provenance:
         """Where the records of `transcript` come from."""
@@ -119,7 +120,7 @@ def read_listing(
         return None if is_gone else _list_unreadable(transcript, str(error))
     if ends.is_warmup or ends.is_foreign:
         return None
-    return _list_session(transcript, origins, ends)
+    return _list_session(transcript, origins, ends, surroundings.forks)
 
 
 class TracedListing(NamedTuple):
@@ -146,7 +147,10 @@ def trace_listing(
 
 
 def _list_session(
-    transcript: Transcript, origins: Provenance, ends: transcript_ends.HeadAndTail
+    transcript: Transcript,
+    origins: Provenance,
+    ends: transcript_ends.HeadAndTail,
+    forks: compacted_forks.CompactedForks,
 ) -> SessionListing:
     found = summarize_log(origins, ends.log, ends.first_prompt, is_whole=ends.is_whole)
     metadata, facts = found.metadata, found.facts
@@ -172,7 +176,7 @@ def _list_session(
         is_subagent=is_subagent,
         agent_id=metadata.agent_id,
         parent_id=_find_parent(transcript, facts) if is_subagent else None,
-        forked_from=None if is_subagent else _find_origin(transcript, ends, facts),
+        forked_from=None if is_subagent else _find_origin(transcript, ends, facts, forks),
         continued_in=facts.continued_in,
         first_reply_id=_find_first_reply(ends),
         models=tuple(dict.fromkeys(change.value for change in facts.models)),
@@ -204,7 +208,10 @@ def _find_parent(transcript: Transcript, facts: Facts) -> str | None:
 
 
 def _find_origin(
-    transcript: Transcript, ends: transcript_ends.HeadAndTail, facts: Facts
+    transcript: Transcript,
+    ends: transcript_ends.HeadAndTail,
+    facts: Facts,
+    forks: compacted_forks.CompactedForks,
 ) -> str | None:
     """The session that the records were copied from: by a field, by an id left on a copy, or by
     the compaction that it begins with.
@@ -215,7 +222,7 @@ def _find_origin(
     first = claude_directories.encode_id(facts.session_ids[0]) if facts.session_ids else own_id
     if first != own_id:
         return first
-    return transcript_ends.find_compacted(transcript, ends.log.chain[0]) if ends.log.chain else None
+    return forks.find_parent(transcript, ends.log.chain[0]) if ends.log.chain else None
 
 
 def _find_first_reply(ends: transcript_ends.HeadAndTail) -> str | None:

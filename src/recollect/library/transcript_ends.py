@@ -24,17 +24,9 @@ from recollect.locations.discovery import list_project
 from recollect.reader import marked_lines
 from recollect.reader.line_blocks import NOWHERE, mask_line
 from recollect.reader.transcript_reader import decode_bytes
-from recollect.records import (
-    attachments,
-    conversation_records,
-    decoding,
-    envelope,
-    state,
-    system_records,
-)
+from recollect.records import attachments, conversation_records, decoding, envelope, state
 from recollect.session import metadata, prompts, session_records
 from recollect.session.messages import Message, build_messages
-from recollect.session.times import parse_time
 from recollect.sources import cached_parts, safe_files, source
 
 _STEP: Final = 16 * 1024
@@ -56,47 +48,20 @@ def find_session_id(path: Path | str) -> str | None:
     return _find(path, lambda link: link.session_id)
 
 
-_UUID_LENGTH: Final = 36
+def find_first_uuid(path: Path | str) -> str | None:
+    """The uuid of the first record of the conversation in the transcript at `path`."""
+    return _find(path, lambda link: link.uuid)
 
 
-def find_compacted(transcript: Transcript, opening: envelope.Record) -> str | None:
-    """The session of the same project whose last compaction `transcript` begins with, by name.
-
-    A fork copies only what follows the last compaction, and names no parent. The copy keeps the
-    uuid of the compaction, which the parent has in its middle; other forks begin with it too. None
-    if no session has it there, or several have.
-    """
-    if not isinstance(opening, system_records.CompactBoundary):
-        return None
-    uuid = opening.uuid
-    if uuid is None or len(uuid) != _UUID_LENGTH:
-        return None
-    moment = parse_time(opening.timestamp)
-    # No record is newer than its file.
-    earliest = moment.timestamp() * 1e9 if moment else 0
-    found = {
-        each.name
-        for each in list_project(transcript.project_dir)
-        if each.kind is TranscriptKind.SESSION
-        and each.file != transcript.file
-        and each.mtime_ns >= earliest
-        and _was_compacted(each, uuid)
-    }
-    return found.pop() if len(found) == 1 else None
-
-
-def _was_compacted(transcript: Transcript, uuid: str) -> bool:
-    """Whether a compaction is in the transcript after other records of a conversation."""
+def list_marked(path: str, mark: bytes) -> list[envelope.Record]:
+    """The records on the lines with a mark; none if the file cannot be read."""
     try:
-        with safe_files.open_file(transcript.file) as file:
-            middle = _Middle(file, transcript.file, 0, file.find_status().st_size)
-            found = any(
-                isinstance(each, system_records.CompactBoundary) and each.uuid == uuid
-                for each in middle.iter_records([uuid.encode()])
-            )
+        with safe_files.open_file(path) as file:
+            whole = _Middle(file, path, 0, file.find_status().st_size)
+            return list(whole.iter_records([mark]))
     except UnreadableInput:
-        return False
-    return found and _find(transcript.file, lambda link: link.uuid) != uuid
+        # Reading the whole file reports what is wrong with it.
+        return []
 
 
 def _find(path: Path | str, pick: Callable[[envelope.Chain], str | None]) -> str | None:
