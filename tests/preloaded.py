@@ -102,11 +102,13 @@ def _start(_pid: int, fixed: str) -> LoadedProgram:
 
 
 def load_program() -> None:
-    """Import all commands, and what they import when they are called."""
+    """Import all commands, what they import when they are called, and the rules for secrets."""
     package = importlib.import_module("recollect")
     for module in pkgutil.walk_packages(package.__path__, "recollect."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    # Compiling the rules takes longer than most commands, and they depend on nothing.
+    importlib.import_module("recollect.redact.prefilter").find_suspicious_lines(b"")
 
 
 def serve(connection: socket.socket) -> None:
