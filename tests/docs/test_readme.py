@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from recollect import errors
 from recollect.cli import exit_codes
 from tests.process import Finished, RunRecollect, run_python
@@ -14,6 +16,19 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def blocks(language: str) -> list[str]:
     """The code blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+STARTING = [
+    line.partition("#")[0].removeprefix("recollect").strip()
+    for line in re.findall(r"^recollect.*$", blocks("sh")[-1], flags=re.MULTILINE)
+]
+"""The commands of the section on getting started."""
+
+READING = [
+    command
+    for command in STARTING
+    if command.startswith(("list", "show", "search", "usage", "export", "secrets", "doctor"))
+]
 
 
 def test_the_picture_is_what_the_program_prints(run_recollect: RunRecollect) -> None:
@@ -36,6 +51,24 @@ def test_the_commands_exist() -> None:
     named = set(re.findall(r"\bmake ([a-z]+)\b", "".join(blocks("sh"))))
     assert named == {"app", "test"}
     assert named - set(re.findall(r"^([a-z]+):", makefile, flags=re.MULTILINE)) == set()
+
+
+@pytest.mark.parametrize("command", READING)
+def test_the_first_commands_find_something(
+    run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Each works on the sample sessions, which is where somebody without sessions tries it."""
+    monkeypatch.chdir(tmp_path)
+    done = run_recollect("demo", *command.split())
+    assert (done.code, bool(done.stdout + done.stderr)) == (0, True)
+
+
+def test_the_first_commands_that_need_more_are_these() -> None:
+    """A picker, the directory of a session, a browser and a decision are not part of the sample."""
+    others = {command.partition(" ")[0] for command in STARTING} - {
+        command.partition(" ")[0] for command in READING
+    }
+    assert others == {"", "resume", "serve", "archive"}
 
 
 def test_every_exit_code_is_listed() -> None:
