@@ -1,13 +1,13 @@
 """Listings of sessions, and sessions by name, read from the files each time, without an index.
 
-A listing is read by the same code as an opened session, so that the two never differ in title,
-first prompt or tag. Of a large file only the head, the tail and the lines that name the session are
-read; models that replied only in the middle are missing. `SessionContext` knows what other files
-say about a transcript: titles, and running clients.
+A listing is read by the same code as an opened session, so that title, first prompt and tag never
+differ. Only the head, the tail and the lines with titles are read of a large file; models that
+replied only in the middle are missing. `SessionContext` has the data of other files about a
+transcript: titles, and running clients.
 
 The order by activity is lazy: no record is newer than its file, so the newest sessions are known
 long before the last file has been read. Finding a title among thousands of sessions is slow;
-`recollect.workspace` gives the same answers from an index.
+`recollect.workspace` does the same with an index.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ from recollect.session.metadata import Provenance, summarize_log
 
 
 class SessionContext:
-    """Caches what is found around transcripts, each directory once."""
+    """Caches data from the directories around transcripts, each read once."""
 
     def __init__(self) -> None:
         self._titles: dict[Path, dict[str, dict[str, str]]] = {}
@@ -43,7 +43,7 @@ class SessionContext:
         self.forks = compacted_forks.CompactedForks()
 
     def describe(self, transcript: Transcript) -> Provenance:
-        """Where the records of `transcript` come from."""
+        """Return the provenance of the records in `transcript`."""
         session_id = transcript.name
         return Provenance(
             id=session_id,
@@ -57,17 +57,17 @@ class SessionContext:
         )
 
     def hash_titles(self, transcript: Transcript) -> str:
-        """A text that changes with the titles that other files may hold for it; empty for none."""
+        """Return a hash of titles for a session in other files; empty for none."""
         is_session = transcript.kind is TranscriptKind.SESSION
         return self.hash_project_titles(transcript.project_dir) if is_session else ""
 
     def hash_project_titles(self, directory: Path) -> str:
-        """A text that changes with the titles in the files of a project; empty for none."""
+        """Return a hash of the titles in the files of a project; empty for none."""
         summaries = self._summaries_in(directory)
         return f"{crc32(repr(sorted(summaries.items())).encode()):08x}" if summaries else ""
 
     def find_title_file(self, transcript: Transcript, title: str | None) -> str:
-        """The other file that contains the title of `transcript`; empty for none."""
+        """Return the other file that contains the title of `transcript`; empty for none."""
         if transcript.kind is not TranscriptKind.SESSION:
             return ""
         files = self._titles_in(transcript.project_dir)
@@ -100,7 +100,7 @@ class SessionContext:
 
 
 def modified_of(transcript: Transcript) -> float:
-    """When it was last written, in seconds since 1970."""
+    """Return when the file was last written, in seconds since 1970."""
     return transcript.mtime_ns / 1e9
 
 
@@ -109,7 +109,7 @@ def read_listing(
     surroundings: SessionContext,
     lines: transcript_ends.NamingLines | None = None,
 ) -> SessionListing | None:
-    """What a list shows of `transcript`; None if it holds no session or is gone."""
+    """Return the listing of `transcript`; None if it contains no session or was deleted."""
     try:
         if transcript_ends.is_stray(transcript):
             return None
@@ -124,13 +124,13 @@ def read_listing(
 
 
 class TracedListing(NamedTuple):
-    """A listing, and what its title depends on beside its own file."""
+    """A listing, and the other files that its title depends on."""
 
     listing: SessionListing
     titles_hash: str
     """Changes with the titles in all files of the project; empty for none."""
     title_file: str
-    """The other file that the title is written in; empty for none."""
+    """The other file that contains the title; empty for none."""
 
 
 def trace_listing(
@@ -138,7 +138,7 @@ def trace_listing(
     surroundings: SessionContext,
     lines: transcript_ends.NamingLines | None = None,
 ) -> TracedListing | None:
-    """Like `read_listing`, and also return what else would change the result."""
+    """Like `read_listing`, and also return the other dependencies of the result."""
     found = read_listing(transcript, surroundings, lines)
     if found is None:
         return None
@@ -231,7 +231,7 @@ def _find_first_reply(ends: transcript_ends.HeadAndTail) -> str | None:
 
 
 Root = str | Path | Sequence[str | Path] | None
-"""A Claude directory, several of them, or None for those that the environment names."""
+"""A Claude directory, several of them, or None for those in the environment."""
 
 
 def iter_sessions(
@@ -240,7 +240,7 @@ def iter_sessions(
     include_subagents: bool = False,
     root: Root = None,
 ) -> Iterator[SessionListing]:
-    """The sessions of `root`, or of all roots, the most recently active first.
+    """Yield the sessions of `root`, or of all roots, most recently active first.
 
     `project` is a work directory, or the name of a project's directory below `projects/`. Raises
     NothingFound when there is no root at all.
@@ -282,7 +282,7 @@ def list_sessions(
 def list_transcripts(
     project: str | Path | None, *, include_subagents: bool, root: Root
 ) -> tuple[Transcript, ...]:
-    """The transcripts below all roots that belong to a project; opens as few files as possible."""
+    """Return the transcripts of a project below all roots; opens as few files as possible."""
     places = resolve_roots(list_roots(root))
     found = [
         transcript
@@ -298,19 +298,19 @@ def list_transcripts(
 
 
 def list_roots(root: Root) -> tuple[Path, ...]:
-    """The directories given by `root`; none if they come from the environment."""
+    """Return the directories given by `root`; empty for those in the environment."""
     if root is None:
         return ()
     return (Path(root),) if isinstance(root, str | Path) else tuple(map(Path, root))
 
 
 def _is_directory_name(project: str | Path) -> bool:
-    """Whether `project` can only be the name of a directory below `projects/`, and no path."""
+    """Return whether `project` is the name of a directory below `projects/`, not a path."""
     return isinstance(project, str) and project not in {".", ".."} and not {"/", "\\"} & {*project}
 
 
 def _complete_path(project: str | Path) -> str:
-    """A work directory as records write it; a path of another system is unchanged."""
+    """Return a work directory in the form of records; a path of another system is unchanged."""
     is_complete = any(kind(project).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
     return str(project) if is_complete else str(Path(project).resolve())
 
@@ -318,7 +318,7 @@ def _complete_path(project: str | Path) -> str:
 def iter_by_activity(
     transcripts: Iterable[Transcript], surroundings: SessionContext
 ) -> Iterator[SessionListing]:
-    """The listings of `transcripts`, the most recently active first, read lazily."""
+    """Yield the listings of `transcripts`, most recently active first, reading lazily."""
     read: list[tuple[float, str, SessionListing]] = []
     for transcript in sorted(transcripts, key=modified_of, reverse=True):
         while read and -read[0][0] > modified_of(transcript):
@@ -331,7 +331,7 @@ def iter_by_activity(
 
 
 def locate_session(ref: str, *, root: Root = None) -> Transcript:
-    """The one transcript that `ref` names; it is never taken for a path.
+    """Return the only transcript that matches `ref`, which is never treated as a path.
 
     Raises NothingFound when there is none and AmbiguousSession when there are several.
     """

@@ -1,12 +1,12 @@
 """Messages in the shape of the Messages API, as a program would send them to continue a session,
 and their images and documents by position; the bytes stay in the records.
 
-Knows what the API rejects: calls without a result, results without a call, empty texts, thinking
-without its signature. Injected texts stay, because the model saw them; replies made up by the
-client do not. Cache breakpoints are left to the caller, who may set only four.
+Omits what the API rejects: calls without a result, results without a call, empty texts, and
+thinking without a signature. Injected texts stay, because the model saw them; replies made up by
+the client are dropped. Cache breakpoints are left to the caller, because only four are allowed.
 
-What the client itself would restore starts at the last compaction: its summary, the messages that
-it kept, and what came after. A cycle or a lost parent ends the chain there instead of losing all.
+The messages that the client itself would restore start at the last compaction: its summary, the
+preserved messages, and everything after it. A cycle or a missing parent ends the chain there.
 
 The copy of an image that a tool result has outside its content block is ignored.
 """
@@ -95,7 +95,7 @@ def _to_params(blocks: Iterable[AnyBlock]) -> list[BlockParam]:
 
 
 def _to_param(block: AnyBlock) -> BlockParam | None:
-    """Return a block with its fields by their wire names; None for what the API rejects."""
+    """Return a block with the field names of the API; None for one that the API rejects."""
     match block:
         case UnknownBlock():
             return decoding.decode_value(block.raw, dict[str, object])
@@ -141,7 +141,7 @@ class PlainMessage(Struct, frozen=True):
 
 def find_loaded_links(tree: Tree, path: Sequence[str]) -> tuple[envelope.Chain, ...]:
     """Return the links that a resume loads, in order; `path` leads to the live end."""
-    # A client follows only links: it does not know what comes before a gap.
+    # A client only follows links, so it loads nothing before a gap.
     starts = (n for n, uuid in enumerate(path) if _is_start(tree, uuid))
     links = [tree.links[uuid] for uuid in path[max(starts, default=0) :]]
     return tuple(_insert_preserved(links, tree))
@@ -167,7 +167,7 @@ def _insert_preserved(links: Sequence[envelope.Chain], tree: Tree) -> Iterator[e
 
 
 def _find_preserved(first: envelope.Chain, tree: Tree) -> tuple[str | None, Sequence[str]]:
-    """Return the anchor of the records that the compaction kept, and which they are."""
+    """Return the records that the compaction preserved, and their anchor."""
     facts = first.compact_metadata if isinstance(first, system_records.CompactBoundary) else None
     if facts is None:
         return None, ()
@@ -198,7 +198,7 @@ def select_loaded(
 
 
 def simplify(messages: Iterable[Message]) -> tuple[PlainMessage, ...]:
-    """Return role and text of what a person would call messages."""
+    """Return the role and the text of the visible messages."""
     return tuple(
         PlainMessage(message.role, message.text)
         for message in messages

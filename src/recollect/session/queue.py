@@ -1,8 +1,8 @@
 """Prompts that are only in queue records, as links of the conversation.
 
-Clients from 2.0.77 to 2.1.36 wrote what the user typed during a turn into queue records and nowhere
-else; newer ones write an attachment, or a user record, with the same text, which is then the
-prompt. A prompt that left the queue without reaching the model is kept, too.
+Clients from 2.0.77 to 2.1.36 recorded prompts typed during a turn only in queue records; newer ones
+also write an attachment or a user record with the same text, which is then the prompt. A prompt
+that left the queue without reaching the model is kept too.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from recollect.session.prompts import read_command
 from recollect.session.record_texts import iter_tool_results, join_text, list_blocks
 
 _UNSENT = ("cancel", "clear", "discard", "drop")
-"""Parts of the reasons for which a prompt leaves the queue unsent."""
+"""Substrings of the reasons for removing a prompt from the queue unsent."""
 
 
 _ANY_COMMAND = "<command>"
@@ -37,7 +37,7 @@ class QueueLine(Struct, frozen=True):
     number: int
     record: QueueOperation
     words: str
-    """What was added or removed."""
+    """The text that was added or removed."""
 
 
 def make_queue_line(place: int, number: int, record: QueueOperation) -> QueueLine:
@@ -70,7 +70,7 @@ def insert_queued(
         return chain
     added: defaultdict[int, list[_Exit]] = defaultdict(list)
     recorded = _Recorded(chain, entered)
-    # Last first: of two equal prompts, a record belongs to the one just before it.
+    # Last first, because a record belongs to the closest of equal prompts before it.
     for gone in sorted(_iter_exits(lines), key=lambda gone: -gone.entry.number):
         if gone.entry.words and not recorded.take(gone.entry):
             added[_find_place(chain, gone)].insert(0, gone)
@@ -94,7 +94,7 @@ def _is_recorded_next(chain: Sequence[envelope.Chain], line: QueueLine) -> bool:
 
 
 def _iter_exits(lines: Sequence[QueueLine]) -> Iterator[_Exit]:
-    """Yield how each prompt left the queue; what is still in it was not sent."""
+    """Yield how each prompt left the queue; prompts that are still in it were not sent."""
     waiting: list[QueueLine] = []
     for line in lines:
         operation = line.record.operation
@@ -111,7 +111,7 @@ def _iter_exits(lines: Sequence[QueueLine]) -> Iterator[_Exit]:
 
 
 def _choose_leaving(waiting: list[QueueLine], line: QueueLine) -> list[QueueLine]:
-    """Return the prompts that `line` removes: the one it names, or else all or the first."""
+    """Return the prompts that `line` removes: the one with its text, or else all or the first."""
     if words := line.words:
         return [entry for entry in waiting if entry.words == words][:1]
     return list(waiting) if line.record.operation == "popAll" else waiting[:1]
@@ -129,7 +129,7 @@ def split_prompts(prompts: Iterable[str]) -> frozenset[str]:
 def find_joined(text: str, prompts: Iterable[str], lines: Collection[str]) -> list[str]:
     """Return the prompts that a client joined with line breaks into `text`.
 
-    `lines` are those of all prompts: a text with any other line was typed as it is.
+    `lines` are those of all prompts: a text with any other line was typed as a whole.
     """
     if "\n" not in text or not all(line in lines for line in text.split("\n")):
         return []
@@ -162,7 +162,7 @@ class _Recorded:
         return False
 
     def _iter_forms(self, content: blocks.Content) -> Iterator[str]:
-        """Yield how a text may appear in the queue: as a command, or one of several joined."""
+        """Yield the forms of a text in the queue: a command, or one of several joined texts."""
         texts = [join_text((block,)).strip() for block in list_blocks(content)]
         whole = "\n".join(texts).strip()
         command = read_command(whole)
@@ -174,7 +174,7 @@ class _Recorded:
 
 
 def _content_of(link: envelope.Chain) -> blocks.Content:
-    """Return what may have been in the queue before it became `link`."""
+    """Return the text that may have been in the queue before it became `link`."""
     if isinstance(link, conversation_records.User):
         content = link.message.content if link.message else None
         return None if any(iter_tool_results(content)) else content
@@ -186,7 +186,7 @@ def _content_of(link: envelope.Chain) -> blocks.Content:
 
 
 def _find_place(chain: Sequence[envelope.Chain], gone: _Exit) -> int:
-    """Return the position before its reply: results the model saw with it may come after it."""
+    """Return the position before its reply, because results sent with it may come after it."""
     if not gone.is_sent:
         return gone.place
     for place in range(gone.place, len(chain)):

@@ -1,9 +1,9 @@
 """Blocks and text of a message, whichever form its content has, and the texts of a record outside
 the conversation, each with the name of its field.
 
-Messages, tool inputs and results are read elsewhere. Every other text that a client writes is found
-here by the types alone, so that a known record is never less visible than an unknown one: searched
-and shown is every text except those in `UNREAD`, each with its reason.
+Messages, tool inputs and results are read elsewhere. All other texts are found here by type, so
+that a known record is never less visible than an unknown one: every text is searched and shown,
+except those in `UNREAD`, each with a reason.
 """
 
 from collections.abc import Callable, Iterator
@@ -311,12 +311,12 @@ NamedText = tuple[str, str]
 
 
 def list_texts(value: envelope.Record | blocks.Block) -> list[NamedText]:
-    """Return the texts in a record or block that nothing else reads, each with its field name."""
+    """Return the texts of a record or block that no other module reads, with their field names."""
     found: list[NamedText] = []
     _add_fields(value, found)
     if isinstance(value, conversation_records.Assistant):
         message = value.message
-        # Checked here: few messages say why they stopped, and most records are messages.
+        # Checked here because most records are messages, and few have a stop reason.
         if message is not None and (message.stop_sequence or message.stop_details is not _ABSENT):
             _add_fields(message, found)
     return found
@@ -376,7 +376,7 @@ def _add_texts(value: object, name: str, found: list[NamedText]) -> None:
 def _add_fields(value: Struct, found: list[NamedText]) -> None:
     known = _find_fields(type(value))
     texts = known.read(value)
-    # Nearly every record has nothing here, and its values are the very defaults.
+    # Nearly all records have no such text, and their values are the default objects.
     if texts == known.defaults:
         return
     for name, text, default in zip(known.names, texts, known.defaults, strict=True):

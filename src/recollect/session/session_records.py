@@ -3,9 +3,9 @@
 `Log` keeps records as they were written, at a constant cost per record. A repeated `uuid` replaces
 the first line that had it, in its position, unless text would be lost; sidechain records inside a
 main session are kept apart, because they belong to subagents. `read_conversation` leaves out lines
-that a resuming client wrote a second time and inserts prompts that only the queue holds.
-`find_copied` finds replies copied from another session using this file alone: a fork that is not
-marked, or whose original is gone, needs a look at all files, which usage takes.
+that a resuming client wrote a second time and inserts prompts that are only in the queue.
+`find_copied` finds replies copied from another session using this file alone: a fork without marks,
+or whose original is gone, can only be detected by comparing all files, as usage does.
 """
 
 from bisect import bisect_left
@@ -37,14 +37,14 @@ class Log:
         """Lines of subagents that old clients wrote into the session's own file."""
         self.states: list[state.State] = []
         self.queue: list[queue.QueueLine] = []
-        """What entered and left the prompt queue, and where."""
+        """Additions to and removals from the prompt queue, with their positions."""
         self.irregular: list[
             envelope.Damaged | envelope.Torn | envelope.Oversized | envelope.Unknown
         ] = []
         self.starts_in_sidechain: bool | None = None
         """Whether this is a subagent's own transcript; None until the first message."""
         self.rewound_to_start = False
-        """Whether the client recorded that nothing of the conversation was left."""
+        """Whether the client recorded a rewind to the start."""
         self._places: dict[str, tuple[list[envelope.Chain], int]] = {}
         self._namesakes: dict[str, list[str]] = {}
         """Names of lines with different content under a uuid that is already in use."""
@@ -111,7 +111,7 @@ class Log:
         name = f"{uuid}-{len(names) + 2}"
         self._namesakes[uuid] = [*names, name]
         self._places[name] = (links, len(links))
-        # It follows the line before it: by its own parent it would be another continuation.
+        # It follows the line before it; with its own parent, it would be a branch.
         above = links[-1].uuid if links else None
         links.append(msgspec.structs.replace(record, uuid=name, parent_uuid=above))
 
@@ -132,8 +132,8 @@ def _words_of(record: envelope.Chain) -> str:
 def find_copies(chain: Sequence[envelope.Chain]) -> dict[str, str]:
     """Return the uuids of lines that repeat an earlier one, with the uuid of that one.
 
-    Only after a second beginning, and only up to the last line that an id proves to be a copy:
-    people do say the same thing twice.
+    Only after a second beginning, and only up to the last line that is proved to be a copy by an
+    id, because users may repeat themselves.
     """
     roots = (pair for pair in enumerate(chain) if not pair[1].parent_uuid)
     starts = [place for place, link in roots if _begins(link)][1:]
@@ -155,7 +155,7 @@ def find_copies(chain: Sequence[envelope.Chain]) -> dict[str, str]:
 
 
 def _repeats_id(chain: Sequence[envelope.Chain], starts: Sequence[int]) -> bool:
-    """Return whether an id occurs after two beginnings: without one, no line is provably a copy."""
+    """Return whether an id occurs after two beginnings; otherwise no copy can be proved."""
     seen: set[str] = set()
     for start, stop in pairwise((0, *starts, len(chain))):
         ids = {each for link in chain[start:stop] for each in _iter_ids(link)}
@@ -178,7 +178,7 @@ def _iter_ids(link: envelope.Chain) -> Iterator[str]:
 
 
 def drop_copies(chain: Sequence[envelope.Chain], copies: dict[str, str]) -> list[envelope.Chain]:
-    """Return `chain` without the copies; what follows a copy follows its original."""
+    """Return `chain` without the copies; a child of a copy becomes a child of the original."""
     return [
         msgspec.structs.replace(link, parent_uuid=copies[link.parent_uuid])
         if link.parent_uuid in copies
@@ -248,7 +248,7 @@ def _has_id(link: envelope.Chain) -> bool:
 
 
 def _list_marks(link: envelope.Chain) -> list[str]:
-    """Return what stays the same in each block when a line is copied."""
+    """Return the parts of each block that stay the same in a copy."""
     if (
         not isinstance(link, conversation_records.User | conversation_records.Assistant)
         or link.message is None
@@ -320,7 +320,7 @@ class Conversation(msgspec.Struct, frozen=True):
     superseded: Sequence[conversation_records.Assistant]
     """Lines replaced by others; their usage may be larger."""
     copies: dict[str, str]
-    """Uuids of lines that were left out, with those that they repeat."""
+    """Uuids of the omitted lines, with the uuids of those that they repeat."""
 
 
 def read_conversation(log: Log) -> Conversation:

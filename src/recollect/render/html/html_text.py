@@ -1,16 +1,16 @@
-"""Text, Markdown and source code as HTML: escaped, sanitised and highlighted, with nothing hidden
-in it, and with tags of masked secrets as chips where a page can show one on request.
+"""Text, Markdown and source code as HTML: escaped, sanitised and highlighted, without hidden
+content, and with the tags of masked secrets as chips where a page can reveal them.
 
-The page itself never has a masked secret: the button of its chip asks for it. Only text is searched
-for tags, not attributes. Highlighting would take a tag apart, so it is written as one word
-meanwhile.
+A page never contains a masked secret: the button of a chip requests it. Only text is searched for
+tags, not attributes. A lexer would split a tag, so tags are replaced by single words during
+highlighting.
 
-Characters that reorder or hide text mislead readers of a page as they do on a terminal, so they are
-shown by name here, too. Pygments is the slowest part of a page, so long texts are not highlighted.
-Line numbers are attributes that the style sheet shows, so they are not copied with the code.
+Characters that reorder or hide text would mislead readers, so they are shown by name, as in a
+terminal. Pygments is the slowest part of a page, so long texts are not highlighted. Line numbers
+are attributes that the style sheet shows, so they are not copied with the code.
 
-Raw HTML in the Markdown is shown as text, because what a model wrote is to be read. Images become
-links: a page must not fetch anything from elsewhere when it is opened.
+Raw HTML in Markdown is shown as text, because readers should see what the model wrote. Images
+become links: opening a page must not fetch anything from elsewhere.
 """
 
 import html
@@ -56,14 +56,14 @@ def add_chips(html: str, address: str, reveal: str) -> Markup:
 
 
 def join_tags(text: str) -> str:
-    """Return source code with each tag as one word, which no lexer takes apart."""
+    """Replace each tag in source code by a single word, which no lexer splits."""
     if TAG_START not in text:
         return text
     return TAG.sub(lambda found: f"zqredacted{found[1].encode().hex()}n{found[2]}zq", text)
 
 
 def split_tags(html: str) -> str:
-    """Return highlighted code with the tags as they were."""
+    """Restore the tags in highlighted code."""
     return _WORD.sub(_write_tag, html) if "zqredacted" in html else html
 
 
@@ -86,9 +86,9 @@ def show_block(text: str, css_class: str) -> Markup:
 
 
 MAX_COLOURED_LENGTH = 64_000
-"""In characters; Pygments takes about 100 ms for that many."""
+"""Maximum number of characters, for which Pygments takes about 100 ms."""
 MAX_COLOURED_LINE_LENGTH = 2_000
-"""Minified files are not read line by line, and some lexers take very long for one line."""
+"""Maximum length of a line: nobody reads minified files, and some lexers are slow on long lines."""
 
 _LANGUAGES = dict(
     pair.split(":")
@@ -98,7 +98,7 @@ _LANGUAGES = dict(
         "sh:bash sql:sql swift:swift toml:toml ts:typescript tsx:tsx vue:vue yaml:yaml yml:yaml"
     ).split()
 )
-"""By suffix. Pygments compares a file name with a thousand patterns, which it compiles first."""
+"""By suffix, because Pygments compiles a thousand patterns to match a file name."""
 _PLAIN_NAMES = frozenset({"text", "txt", "plain", "plaintext", "output", "console"})
 
 
@@ -232,7 +232,7 @@ _HARMLESS = re.compile(
     r"(?:[^<\xa0]++|</?(?:p|em|strong|del|pre|ul|ol|li|h[1-6]|blockquote|table|thead|tbody|tr|th|td)>"
     r'|</?code>|<code class="language-[\w+#.-]{1,40}">|<[bh]r />)*+'
 )
-"""Balanced tags, nearly all without attributes: what Markdown without links becomes."""
+"""Balanced tags, nearly all without attributes: the output for Markdown without links."""
 _CODE_BLOCK = re.compile(
     r'<pre><code(?: class="language-([\w+#.-]{1,40})")?>(.*?)</code></pre>', re.DOTALL
 )
@@ -259,15 +259,15 @@ def _options() -> "tuple[ExtensionOptions, RenderOptions]":
     extensions.autolink = extensions.cjk_friendly_emphasis = extensions.math_dollars = True
     output = comrak.RenderOptions()
     output.escape = True
-    # People and models break lines where they want them broken.
+    # Line breaks by users and models are intended.
     output.hardbreaks = True
     return extensions, output
 
 
 def _clean(written: str) -> str:
-    """Return HTML with nothing but allowed tags and attributes."""
+    """Return HTML with only allowed tags and attributes."""
     if _HARMLESS.fullmatch(written):
-        # As nh3 writes them; most texts are clean, and it takes half of the time.
+        # In the form that nh3 writes; most texts are clean, and nh3 takes half of the time.
         return written.replace("<br />", "<br>").replace("<hr />", "<hr>").replace("&quot;", '"')
     return _cleaner().clean(_MATH.sub(_show_math, _IMAGE.sub(_link_image, written)))
 
@@ -307,7 +307,7 @@ def _link_image(image: re.Match[str]) -> str:
 
 
 def _show_math(formula: re.Match[str]) -> str:
-    """Render a formula as its source, which is escaped already: no script of a page draws it."""
+    """Render a formula as its source, which is escaped already: pages have no script for it."""
     style, source = formula.groups()
     if style == "inline":
         return f'<code class="language-latex">${source}$</code>'

@@ -1,9 +1,9 @@
 """Program output as runs of safe text, each with its style.
 
-Only escape sequences for colours and emphasis (SGR) are understood; others are made visible. None
-is passed on: colours are reduced to the six hues of the terminal's own palette, which are readable,
-and a background becomes that hue reversed. So no text can have the colour of its background, and
-none can be hidden.
+Only escape sequences for colours and emphasis (SGR) are interpreted; others are shown. None is
+passed through: colours are reduced to the six hues of the terminal's palette, which are readable,
+and a background becomes reverse video in that hue. So text never has the colour of its background,
+and none can be hidden.
 """
 
 import re
@@ -74,7 +74,7 @@ _PALETTE = {
     **{90 + number: (False, 8 + number) for number in range(8)},
     **{100 + number: (True, 8 + number) for number in range(8)},
 }
-"""Whether a code is for the background, and the number of its colour."""
+"""The colour number of each code, and whether it is a background."""
 
 
 def iter_runs(text: str) -> Iterator[tuple[str, TextRunStyle]]:
@@ -88,7 +88,7 @@ def iter_runs(text: str) -> Iterator[tuple[str, TextRunStyle]]:
 
 
 def _choose_ink(state: _State) -> TextRunStyle:
-    """Return the style for a state, such that text and background differ."""
+    """Return the style for a state, with different text and background colours."""
     ink, front, back = state.ink, state.foreground, state.background
     if back is not None and (back.hue or back.is_light):
         return structs.replace(ink, hue=back.hue, reverse=True)
@@ -110,7 +110,7 @@ def _apply(state: _State, parameters: str) -> _State:
 
 
 def _take_details(codes: Iterator[str]) -> list[int]:
-    """Return the numbers after 38 or 48 in the common form, where each is a code of its own."""
+    """Return the numbers after 38 or 48 in the common form, in which each is a separate code."""
     numbers = (int(code) if code.isdecimal() else 0 for code in codes)
     kind = next(numbers, 0)
     wanted = {_BY_NUMBER: 1, _BY_RGB: 3}.get(kind, 0)

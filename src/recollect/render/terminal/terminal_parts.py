@@ -1,5 +1,5 @@
-"""Render each kind of part as lines for a terminal, and the head of a session: its title, where and
-when it was, and its figures.
+"""Render each kind of part as lines for a terminal, and the head of a session: title, place, time
+and figures.
 """
 
 import binascii
@@ -104,7 +104,7 @@ def _render_entries(part: turn_documents.Entries, canvas: Canvas, columns: int) 
 
 
 def _describe_entry(entry: turn_documents.Entry) -> Text:
-    """Return the location, and then the text; a list of paths does not repeat them."""
+    """Return the text of an entry, after its location unless they are the same."""
     line = Text()
     place = entry.path or entry.url or ""
     if place and place != entry.text:
@@ -123,7 +123,7 @@ def _render_fields(part: turn_documents.Fields, canvas: Canvas, columns: int) ->
     names = [_one_line(name) for name, _ in part.fields]
     width = min(max(map(measure, names), default=0), _MAX_NAME_WIDTH, columns // 3)
     for name, (_, value) in zip(names, part.fields, strict=True):
-        # A name that is too long gets a line of its own instead of being cut.
+        # A name that is too long gets its own line instead of being truncated.
         is_long = measure(name) > width
         if is_long:
             yield from canvas.fold(Text(name, "dim"), columns)
@@ -169,7 +169,7 @@ def _describe_size(data: str) -> str:
 
 
 def _hang(sign: str, style: str, words: Text, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield text after a sign, with further lines aligned to the first word."""
+    """Yield text after a sign, with the following lines aligned to the first word."""
     lines = canvas.wrap(words, max(columns - 2, 1))
     yield from indent(lines, canvas.styled(sign, style) + " ", "  ")
 
@@ -196,9 +196,9 @@ _DRAW: dict[type, Callable[[Any, Canvas, int], Iterator[str]]] = {
 def render_head(
     session: Session, canvas: Canvas, columns: int, shares: TokenShares | None = None
 ) -> Iterator[str]:
-    """Yield a session's title, where and when it took place, and its figures.
+    """Yield the title, place, time and figures of a session.
 
-    Without `shares`, only its own records tell which tokens are copied.
+    Without `shares`, copied tokens are only recognised from its own records.
     """
     about = session.contents.metadata
     title = take_line(about.title or about.first_prompt or "(no title)")
@@ -243,14 +243,14 @@ def _list_figures(session: Session, shares: TokenShares | None) -> list[str | No
 
 
 def _iter_inner(session: Session) -> Iterator[Session]:
-    """Yield the sessions of all subagents, and of theirs."""
+    """Yield the sessions of all subagents, at any depth."""
     for child in session.contents.subagents:
         yield child.session
         yield from _iter_inner(child.session)
 
 
 def _count_subagents(session: Session, shares: TokenShares | None) -> str | None:
-    """Return how many there are and what they did, which the other figures leave out."""
+    """Return the number of subagents and their figures, which the other figures exclude."""
     inner = [each.metrics for each in _iter_inner(session)]
     total = shares.subagents.total if shares else sum(each.tokens.total for each in inner)
     tokens = format_count(total, "token")

@@ -1,12 +1,12 @@
-"""Markdown, source code and changes of files as lines, in the terminal's own colours, with nothing
-lost.
+"""Render Markdown, source code and diffs as lines in the terminal's colours, without losing
+anything.
 
 Languages are found by name or path. Highlighting is optional: long text, long lines and unknown
-languages stay plain, because a lexer may take seconds for what nobody will read.
+languages stay plain, because a lexer may take seconds for something that nobody reads.
 
 Markdown can hide text from a reader: comments, definitions, titles of links, cells beyond the last
-column. Here tags are text, definitions are paragraphs, URLs are written out, and if the drawing
-would lack a single letter, the text is shown as it was written.
+column. Here tags are text, definitions are paragraphs, URLs are written out, and if a single letter
+would be missing, the source is shown instead.
 """
 
 import re
@@ -67,7 +67,7 @@ _THEME = ANSISyntaxTheme(
 
 def highlight(text: str, *, language: str | None = None, path: str | None = None) -> Text:
     """Return safe `text`, highlighted if its language is known and it is not too long."""
-    # Lexers would do it too, and then lengths would differ.
+    # Lexers would do that too, and lengths would then differ.
     text = text.expandtabs(TAB)
     name = language or _guess(path)
     is_short = len(text) <= MAX_HIGHLIGHTED and max(map(len, text.split("\n"))) <= MAX_LINE_LENGTH
@@ -80,7 +80,7 @@ def highlight(text: str, *, language: str | None = None, path: str | None = None
 
 
 def render_code(part: Code, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield lines of source code, numbered if the number of the first is known."""
+    """Yield lines of source code, numbered if the number of the first line is known."""
     text = safe_text(part.text.replace("\r\n", "\n")).rstrip("\n")
     shown = highlight(text, language=part.language, path=part.path)
     lines = shown.split("\n", allow_blank=True)
@@ -104,7 +104,7 @@ def _guess(path: str | None) -> str | None:
 
 
 MAX_DIGITS = 7
-"""Longer line numbers are nonsense; they may stick out, but must not take space from the text."""
+"""Longer line numbers are invalid; they may stick out, but must not narrow the text."""
 
 MIN_SIMILARITY = 0.4
 """How similar two lines must be for their differences to be marked."""
@@ -212,14 +212,14 @@ def _render_line(label: str, sign: str, text: Text, canvas: Canvas, columns: int
 
 
 MAX_LENGTH = 100_000
-"""Maximum length of Markdown in characters; longer text is shown as it is, which takes no time."""
+"""Maximum length of Markdown in characters; longer text is shown as plain text."""
 
 _OUR_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _CODE_MARGIN = "  "
 
 
 def render_prose(text: str, canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield the lines of `text` as Markdown, or as it is if that would hide something."""
+    """Yield the lines of `text` as Markdown, or as plain text if that would hide something."""
     text = safe_text(text.replace("\r\n", "\n")).strip("\n")
     if len(text) <= MAX_LENGTH:
         lines = _trim(list(canvas.render(_Prose(text), columns)))
@@ -251,7 +251,7 @@ class _LeftHeading(Heading):
 
 
 class _Code(CodeBlock):
-    """A code block without a background, with the language that it claims to be in."""
+    """A code block without a background, with its stated language."""
 
     @classmethod
     def create(cls, markdown: Markdown, token: MarkdownToken) -> "_Code":
@@ -308,7 +308,7 @@ class _FoldingTable(TableElement):
 
 
 class _Prose(Markdown):
-    """Markdown that shows what rich would skip."""
+    """Markdown without the omissions of rich."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
@@ -326,9 +326,9 @@ class _Prose(Markdown):
 
 def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
-    # Reference links keep their brackets, so that their definitions stay visible, too.
+    # Reference links keep their brackets, so that their definitions stay visible too.
     parser.disable("reference")
-    # As written: an encoded or decoded URL is no longer the one that was given.
+    # As written: encoding or decoding would change the URL.
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     return parser
@@ -340,7 +340,7 @@ def _rewrite(tokens: Iterable[MarkdownToken]) -> Iterator[MarkdownToken]:
         token.content = safe_text(token.content)
         token.info = safe_text(token.info, single_line=True)
         if token.type == "softbreak":
-            # Models and people break lines where they mean it.
+            # Line breaks by users and models are intended.
             token.type = "hardbreak"
         if token.type == "link_open":
             token.attrs["href"] = _address_of(token)

@@ -1,9 +1,9 @@
 """Steps from the records of a turn: text, thinking, tool calls, failures, and contexts.
 
-Tool results are shown with their calls, never as something the user said; only what is beside them
-in the same record is shown here. Each line of a reply is shown at its position in the file: results
-and hooks may be between two lines of one message. Attachments with files, selections and folders
-become the same contexts that prompts have.
+Tool results are shown with their calls, never as something the user said; this module only shows
+other content of the same record. Each line of a reply is shown at its position in the file, because
+results and hooks may be between two lines of one message. Attachments with files, selections and
+folders become the same contexts that prompts have.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ from recollect.session.subagents import Subagent
 
 
 def read_context(record: attachments.Attachment) -> Context | None:
-    """Return the context in an attachment; None if it is about something else."""
+    """Return the context in an attachment; None for other attachments."""
     match record.attachment:
         case attachment_kinds.Directory() as folder:
             return _make_context(ContextKind.FOLDER, folder)
@@ -125,7 +125,7 @@ def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[turn_documents.Part, .
 
 
 def _show_beside(message: messages.Message) -> tuple[turn_documents.Step, ...]:
-    """Return what is beside the results in one record: the user's text, an interruption, images."""
+    """Return the other content of a record with results: text, an interruption, images."""
     steps: list[turn_documents.Step] = []
     for block in message.content:
         words = prompt_contexts.separate_words(block.words)[0] if isinstance(block, Text) else ""
@@ -161,7 +161,7 @@ def _show_result(block: ToolResult) -> tuple[turn_documents.Part, ...]:
 def make_text_step(
     message: messages.Message, parts: tuple[turn_documents.Part, ...], *, is_opener: bool = False
 ) -> turn_documents.TextStep:
-    """Return the text of a user record; if it opened its turn, links to it lead to the turn."""
+    """Return the text of a user record; if it opened its turn, links to it point to the turn."""
     prompt = message.prompt
     return turn_documents.TextStep(
         uuid=None if is_opener else _uuid_of(message),
@@ -170,7 +170,7 @@ def make_text_step(
         parts=parts,
         timestamp=message.timestamp,
         contexts=prompt.contexts if prompt else (),
-        # Words beside a result are not a result.
+        # Text beside a result is not part of the result.
         kind=prompt.kind if prompt and prompt.kind is not InputKind.TOOL_RESULT else None,
     )
 
@@ -198,7 +198,7 @@ _STOPS = {
 
 
 class CallSteps:
-    """Steps of tool calls that were made before, for sessions that are shown while they grow."""
+    """Cached steps of tool calls, for sessions that grow while they are shown."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[object, turn_documents.ToolStep]] = {}
@@ -206,7 +206,7 @@ class CallSteps:
     def make(
         self, call_id: str, made_of: object, make: Callable[[], turn_documents.ToolStep]
     ) -> turn_documents.ToolStep:
-        """Return the known step of a call if it was made of the same, or else make it."""
+        """Return the cached step of a call if its data is unchanged, or else make a new one."""
         known = self._known.get(call_id)
         if known is None or known[0] != made_of:
             known = self._known[call_id] = (made_of, make())
@@ -332,7 +332,7 @@ def _make_tool_step(
 def refer_to(
     subagent: Subagent, outcomes: Mapping[str, SubagentOutcome]
 ) -> turn_documents.SubagentReference:
-    """Return the reference to a subagent; `outcomes` are those that were reported."""
+    """Return the reference to a subagent; `outcomes` are the reported ones."""
     return turn_documents.SubagentReference(
         agent_id=subagent.agent_id,
         kind=subagent.kind,
