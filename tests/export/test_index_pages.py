@@ -7,7 +7,10 @@ import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.export import ExportOptions, Format
+from recollect.export.export_content import SessionPart
+from recollect.export.exporter import Exporter
 from recollect.workspace.workspace import open_workspace
+from tests.export.sessions import open_demo
 from tests.export.test_formats import GOLDEN, stabilise
 from tests.golden import check_golden
 
@@ -31,6 +34,19 @@ def test_an_index_leads_to_all_sessions(tmp_path: Path, kind: Format) -> None:
     links = re.findall(r'href="([^"#]+)"|\]\(<([^>]+)>\)', text)
     files = {path.name for path in tmp_path.iterdir()} - {index.name}
     assert {one or other for one, other in links} == files
+
+
+@pytest.mark.parametrize("kind", [Format.HTML, Format.TEXT, Format.JSONL])
+@pytest.mark.parametrize("force", [False, True])
+def test_copies_of_a_session_do_not_replace_each_other(
+    tmp_path: Path, kind: Format, *, force: bool
+) -> None:
+    """A session that lies in two projects has the same name twice; each gets a file."""
+    exporter = Exporter(ExportOptions(format=kind, redaction=None, force=force))
+    exporter.write_many([SessionPart(open_demo()), SessionPart(open_demo())], tmp_path)
+    first, second = [each for each in sorted(tmp_path.iterdir()) if each.stem != "index"]
+    assert first.stem == f"{second.stem}-2"
+    assert first.read_bytes() == second.read_bytes()
 
 
 @pytest.mark.parametrize("kind", SUFFIXES)

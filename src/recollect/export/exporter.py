@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -117,15 +118,16 @@ class Exporter:
         """Write each session as a file in a directory, with an index if the format has pages."""
         writing.make_directory(directory)
         rows: list[tuple[str, tuple[html_pages.Link, str]]] = []
+        suffix = export_options.SUFFIXES[self.options.format]
+        taken = {f"{INDEX}{suffix}"}
         for part in parts:
             if self.options.format is export_options.Format.JSONL:
-                suffix = export_options.SUFFIXES[export_options.Format.JSONL]
-                name = f"{_clean(part.session.id) or 'session'}{suffix}"
+                name = _choose_free(f"{_clean(part.session.id) or 'session'}{suffix}", taken)
                 self._write(directory / name, self.stream(part), part.session.id)
                 continue
             self._sessions += 1
             content = self._collect(part)
-            target = directory / name_file(content, self.options.format)
+            target = directory / _choose_free(name_file(content, self.options.format), taken)
             self._write_content(content, target)
             about = content.metadata
             facts = " · ".join(
@@ -310,6 +312,18 @@ def name_file(content: ExportContent, kind: export_options.Format) -> str:
     title = _clean(content.title.lower())[:_MAX_SLUG].strip("-")
     pieces = (date, title, _clean(about.id)[:_ID_LENGTH])
     return "-".join(piece for piece in pieces if piece) + export_options.SUFFIXES[kind]
+
+
+def _choose_free(name: str, taken: set[str]) -> str:
+    """Return a name that no other file of the export has, and add it to those that are taken.
+
+    Copies of a session have the same name, and some disks ignore case.
+    """
+    stem, dot, suffix = name.rpartition(".")
+    numbered = (f"{stem}-{number}{dot}{suffix}" for number in count(2))
+    free = next(each for each in chain([name], numbered) if each.casefold() not in taken)
+    taken.add(free.casefold())
+    return free
 
 
 def _clean(text: str) -> str:
