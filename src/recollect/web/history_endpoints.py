@@ -19,7 +19,6 @@ from recollect.library.session_filters import SessionQuery, find_start
 from recollect.redact import mask_path
 from recollect.search.engine import SearchOptions
 from recollect.search.query_parser import group_query, parse_query
-from recollect.search.search_documents import describe_result
 from recollect.session.times import EXAMPLES, parse_day_range
 from recollect.usage.causes import Cause
 from recollect.usage.reports import ReportOrder, RowFilter
@@ -28,7 +27,7 @@ from recollect.usage.zones import load_zone
 from recollect.web.http_messages import MAX_ID, Id, blame, read_range
 from recollect.web.services import Services
 from recollect.workspace.cost_causes import find_causes
-from recollect.workspace.searching import SessionSearch, use_local_time
+from recollect.workspace.searching import SessionSearch, describe_search, use_local_time
 from recollect.workspace.usage_requests import UsageFilters
 
 ListOrder = Literal["activity", "created", "size", "cost", "tokens"]
@@ -139,8 +138,7 @@ class SearchParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 def find_texts(services: Services, wanted: SearchParameters) -> SearchDocument:
     """Return the hits of a query."""
-    answer = run_search(services, wanted)
-    return describe_result(answer.result, answer.sessions)
+    return describe_search(run_search(services, wanted))
 
 
 def run_search(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recollect.documents.search_results import Hit
+from recollect.documents.search_results import Hit, SearchDocument, SessionMention
 from recollect.documents.session_listing import SessionListing
 from recollect.locations import Transcript, TranscriptKind
 from recollect.search import engine
@@ -41,6 +41,45 @@ class SessionSearch(Struct, frozen=True, kw_only=True):
     def hits(self) -> tuple[Hit, ...]:
         """The hits, grouped by session, the best session first."""
         return self.result.hits
+
+
+def describe_search(found: SessionSearch) -> SearchDocument:
+    """Return the document of a result."""
+    result = found.result
+    ids = dict.fromkeys(hit.session_id for hit in result.hits)
+    return SearchDocument(
+        query=str(result.query),
+        total=result.total,
+        total_sessions=result.total_sessions,
+        offset=result.offset,
+        left_out=result.left_out,
+        did_you_mean=result.did_you_mean,
+        corrected=dict(result.corrected),
+        split=result.split,
+        capped=result.capped,
+        is_total_exact=result.is_total_exact,
+        index_complete=result.index_complete,
+        hits=tuple(map(_mask_paths, result.hits)),
+        facets=result.facets,
+        sessions={each: _mention(found.sessions[each]) for each in ids if each in found.sessions},
+    )
+
+
+def _mask_paths(hit: Hit) -> Hit:
+    from recollect.redact import mask_path  # only for JSON
+
+    path, project = mask_path(hit.path), mask_path(hit.project)
+    is_same = (path, project) == (hit.path, hit.project)
+    return hit if is_same else replace(hit, path=path, project=project)
+
+
+def _mention(listing: SessionListing) -> SessionMention:
+    return SessionMention(
+        title=listing.title or listing.first_prompt,
+        project=listing.project,
+        cwd=listing.cwd,
+        last_active=listing.last_active,
+    )
 
 
 def use_local_time(options: engine.SearchOptions | None) -> engine.SearchOptions:

@@ -249,9 +249,9 @@ def search_command(  # noqa: PLR0913 - one parameter per option
     if not result.index_complete:
         click.echo(_NOT_COMPLETE, err=True)
     if as_json:
-        from recollect.search.search_documents import describe_result  # only for JSON
+        from recollect.workspace.searching import describe_search  # only for JSON
 
-        click.echo(format_document(describe_result(result, answer.sessions)))
+        click.echo(format_document(describe_search(answer)))
         return 0
     if not result.hits:
         raise NothingFound(_describe_nothing(result))
