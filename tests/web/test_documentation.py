@@ -1,5 +1,6 @@
 """docs/api.md, docs/web.md, the OpenAPI document and its page say what the router says."""
 
+import html
 import re
 from pathlib import Path
 from typing import Any, get_args
@@ -9,6 +10,7 @@ from recollect.web.conversations.page_messages import PAGE_EVENTS, RUNNING_EVENT
 from recollect.web.event_stream import EVENTS
 from recollect.web.openapi import describe_api
 from recollect.web.pages.routes import PAGES
+from recollect.web.templating import load_catalogue
 from tests.web.addresses import fill_path, list_routes
 from tests.web.markup import find_texts
 from tests.web.running import RunningServer
@@ -98,3 +100,18 @@ def test_every_page_is_documented() -> None:
     paths = {each.path.replace(":path", "") for each in PAGES}
     known = paths - fragments - {"/usage/explain"}
     assert listed == {path.replace("{id}", "ID").replace("{uuid}", "UUID") for path in known}
+
+
+def test_a_page_in_another_language_says_what_is_in_english(server: RunningServer) -> None:
+    """Descriptions are those of the OpenAPI document: marked as English, and said to be."""
+    note = load_catalogue("zh")["api.in_english"]
+    for language, is_said in (("zh", True), ("en", False)):
+        page = server.get("/api", **{"Accept-Language": language}).body.decode()
+        assert (note in page) is is_said
+        described = re.findall(r'<span lang="en">(.*?)</span>', page, flags=re.DOTALL)
+        shown = {re.sub("</?code>", "`", html.unescape(each)).strip() for each in described}
+        missing = {
+            operation["summary"] for each in ALL_PATHS.values() for operation in each.values()
+        } - shown
+        assert missing == set()
+        assert not any("`" in each for each in described)
