@@ -53,7 +53,7 @@ def test_files_by_name() -> None:
     views = [describe_call(make_call("Glob", {"pattern": "*"}, found)) for found in (cut, none)]
     assert [(view.summary, view.output) for view in views] == [
         ("1 file · cut", (Entries((Entry("a", path="a"),)),)),
-        ("0 files", (Plain("done"),)),
+        ("no matches", (Plain("done"),)),
     ]
 
 

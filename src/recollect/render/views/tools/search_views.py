@@ -33,10 +33,14 @@ def describe_glob(case: Case) -> ToolView | None:
         total, cut = len(names), None
     return ToolView(
         title=wanted.pattern,
-        summary=part_builders.join_facts(format_count(total, "file"), cut),
+        summary=part_builders.join_facts(_count(total, "file"), cut),
         input=part_builders.show_fields(("path", wanted.path)),
         output=_list_files(names, total - len(names)),
     )
+
+
+def _count(number: int, noun: str, plural: str | None = None) -> str:
+    return format_count(number, noun, plural) if number else "no matches"
 
 
 def _read_names(text: str) -> tuple[str, ...]:
@@ -90,12 +94,12 @@ def _show_matches(
     if result.content is None or result.mode == "files_with_matches":
         names = result.filenames
         omitted = max((result.total_files or 0) - len(names), 0)
-        return format_count(len(names) + omitted, "file"), _list_files(names, omitted)
+        return _count(len(names) + omitted, "file"), _list_files(names, omitted)
     lines = result.content.split("\n") if result.content.strip() else []
     omitted = max((result.total_lines or 0) - len(lines), 0)
     found = result.num_matches if result.mode == "count" else len(lines) + omitted
     noun = "match" if result.mode == "count" else "line"
-    counted = format_count(found or 0, noun, f"{noun}es" if noun == "match" else None)
+    counted = _count(found or 0, noun, f"{noun}es" if noun == "match" else None)
     return counted, part_builders.show_entries(_read_lines(lines, wanted.path), omitted)
 
 
