@@ -84,6 +84,9 @@ def test_a_subagent_opens_inside_of_its_call(desk: Visit) -> None:
     child.locator("summary").first.click()
     expect(child.locator(".turn").first).to_contain_text("Read the bundled themes in src/themes")
     inner = child.locator("details.call[data-tool=Read]").first
+    own = page.locator("#turns > .turn > .steps > details.call[data-tool=Read] .title").first
+    font = "(title) => getComputedStyle(title).fontFamily"
+    assert inner.locator(".title").evaluate(font) == own.evaluate(font)
     inner.locator("summary").click()
     expect(inner.locator(".call-output")).to_be_visible()
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
