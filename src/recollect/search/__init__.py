@@ -1,6 +1,6 @@
 """Full-text search: the query language, and the analysis of text into terms for any script.
 
-Names are imported on first use: `recollect index` needs the version of the analyzer alone.
+Names are imported on first use: `recollect index` needs only the version of the analyzer.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
 
 ANALYZER_VERSION: Final = "4"
-"""Must change whenever the terms of a text would: an index of another version is rebuilt."""
+"""Must change whenever the terms of a text change: an index of another version is rebuilt."""
 
 _MODULES = {
     "query_parser": "QueryError parse_query",

@@ -1,7 +1,7 @@
-"""Run a query: find all texts that match, rank their sessions and make snippets of a page of them.
+"""Run a query: find all matching texts, rank their sessions and make snippets for a page of them.
 
-All matches are found, grouped by session and ranked by what they are; the texts of the best
-sessions are then compared by the words in them. `matching` says what matches, `ranking` how well.
+All matches are found, grouped by session and ranked roughly by their kind; the texts of the best
+sessions are then compared by their words. `matching` decides which texts match, `ranking` how well.
 """
 
 import os
@@ -43,21 +43,23 @@ ANALYZER: Final = Analyzer(ANALYZER_VERSION, TOKENIZER, prepare_for_index)
 """How texts are turned into terms."""
 
 _RANKED: Final = 60
-"""Sessions whose texts are compared by their words; the others follow in their rough order."""
+"""Number of sessions whose texts are compared by their words; the others follow in their rough
+order."""
 
 _MIN_COMPARED: Final = 5
-"""Texts of each of them."""
+"""Minimum number of texts to compare for each of them."""
 
 _MAX_COUNTED: Final = 5_000
-"""Matches among which the words in each text are counted: that reads the list of matches again."""
+"""Maximum number of matches for which words are counted, because that reads the list of matches
+again."""
 
 _MAX_COUNTED_TERMS: Final = 256
 _MAX_TITLES: Final = 200
-"""Titles that are looked up: reading more would take too long."""
+"""Maximum number of titles to look up: reading more would take too long."""
 
 PER_SESSION: Final = 3
 SECONDS: Final = 1.5
-"""Time limit of a search; what was found by then is returned."""
+"""Time limit of a search, which then returns the hits so far."""
 
 _MAX_MATCHES: Final = 50
 _MIN_SECRET: Final = 6
@@ -71,20 +73,20 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     """The query as it was understood."""
     hits: tuple[Hit, ...]
     total: int
-    """Matching texts in all sessions."""
+    """Number of matching texts in all sessions."""
     total_sessions: int
-    """Sessions with a match, of which `hits` shows a page."""
+    """Number of sessions with a match; `hits` has a page of them."""
     offset: int = 0
-    """How many of the best sessions are before that page."""
+    """Number of sessions before that page."""
     is_total_exact: bool
     """False if there may be more matches than could be found in time."""
     index_complete: bool
     left_out: tuple[str, ...] = ()
     """Words of the query that occur nowhere."""
     did_you_mean: str | None = None
-    """The query with misspelt words and fields corrected; the words are searched for already."""
+    """The query with misspelt words and fields corrected; the corrected words were searched for."""
     corrected: Mapping[str, str] = {}
-    """Words that occur nowhere, and what is searched for instead."""
+    """Words that occur nowhere, with the words searched for instead."""
     split: tuple[str, ...] = ()
     """Names that occur nowhere as a whole: their parts are searched for instead."""
     capped: tuple[str, ...] = ()
@@ -108,13 +110,13 @@ class SearchOptions(Struct, frozen=True, kw_only=True):
     facets: bool = False
     """Whether to count all matches by project, role, tool, error, model and month."""
     quick: bool = False
-    """Whether to leave out what takes long, as at each key: see `matching` and `word_forms`."""
+    """Whether to skip slow steps, for search as you type: see `matching` and `word_forms`."""
     max_counted_bytes: int = 0
-    """Size of files without turn numbers up to which they are read for the turns of hits."""
+    """Maximum size of files without turn numbers to read for the turns of hits."""
 
 
 def check_query(text: str, options: SearchOptions) -> query_tree.Query:
-    """Return the query that a text is; raises `QueryError` if it is invalid."""
+    """Parse and check a query; raises `QueryError` if it is invalid."""
     query = parse_query(text, timezone=options.timezone)
     check_regexes(query)
     return query
@@ -131,7 +133,7 @@ def search(
 ) -> SearchResult:
     """Search these transcripts in the index of a data directory, without updating it.
 
-    A server passes what it has `kept` of the index since the last search. `index_complete` is the
+    A server passes the data that it has cached as `kept`. `index_complete` is the
     result of `index_texts`, and is passed on if there is an index. If it is False, records of the
     last minute are searched in the files themselves. Raises `QueryError` for an invalid query, and
     `DamagedIndex` if the index is damaged; it has then been deleted, and `index_texts` rebuilds it.
@@ -196,7 +198,7 @@ class _Search:
     ) -> SearchResult:
         """Return one page of the sessions that match, and the totals.
 
-        With the `digest` of a secret, those that hold it.
+        With the `digest` of a secret, only those that contain it.
         """
         matcher = self._matcher
         matching = matcher.find_secret(digest, query) if digest else matcher.find(query)
@@ -242,7 +244,7 @@ class _Search:
         found: Found,
         query: query_tree.Query,
     ) -> dict[Session, list[text_matches.FoundText]]:
-        """Return the best texts of sessions, or the newest, the best session first."""
+        """Return the best texts of sessions, best session first, or the newest."""
         recent = self._options.recent
         most = max(self._options.per_session, _MIN_COMPARED)
         handles = groups.list_texts(names, most, recent=recent)
@@ -280,7 +282,7 @@ class _Search:
         return {name: [texts[each] for each in ordered[name]] for name in best if name in totals}
 
     def _find_near(self, query: query_tree.Query) -> Collection[int]:
-        """Return the handles of texts in which all words of the query are close together."""
+        """Return the handles of texts with all words of the query close together."""
         parts = query.root.parts if isinstance(query.root, query_tree.And) else ()
         match = to_near_match([part for part in parts if isinstance(part, query_tree.Word)])
         if match is None:
@@ -303,7 +305,7 @@ class _Search:
                     yield replace(hit, more_in_session=more, missing=missing)
 
     def _give_titles(self, found: Found) -> Found:
-        """Return the texts with those titles that are in another file moved to their session."""
+        """Return the texts, with titles that are in another file moved to their session."""
         matches = found.matches
         titles = {place for place in matches.sizes if place >> 8 & 15 == TextKind.TITLE}
         if not titles:
@@ -319,7 +321,7 @@ class _Search:
         return self._matcher.move_texts(found, moved) if moved else found
 
     def _find_titled(self, handles: Sequence[int]) -> None:
-        """Note the files of the sessions that titles are of; None for that of its own file."""
+        """Record the files of the sessions that titles belong to; None for the same file."""
         for handle, text in self._queries.describe(handles, None).items():
             record = self._reader.read_record(text.file_id, text.position, text.length)
             self._titled[handle] = None
@@ -364,7 +366,7 @@ class _Search:
 
 
 def _name_line(record: Record, offset: int | None) -> str | None:
-    """Return what a record without a uuid is called; None if it is not in its session's file."""
+    """Return the name of a record without a uuid; None if it is not in its session's file."""
     if isinstance(record, ListFile):
         return LISTS
     return None if offset is None else f"{LINE_PREFIX}{offset}"
@@ -377,9 +379,9 @@ def _restrict_to(queries: text_queries.TextQueries, transcripts: Sequence[Transc
 
 
 def _find_countable(found: Found) -> str | None:
-    """Return the expression for the words that are counted in each text; None if that takes long.
+    """Return the expression for the words to count in each text; None if that is too slow.
 
-    For a prefix, all words with it would be put together again.
+    For a prefix, FTS5 would have to collect all words with it again.
     """
     terms = tuple(query_tree.iter_text_terms(found.query.root))
     is_cheap = (

@@ -1,12 +1,10 @@
-"""Matching texts grouped by session, the best session first as far as can be told cheaply; how they
-are spread over projects, roles, tools and more; and which of them are not shown or belong to
-another session.
+"""Group matching texts by session and sort the sessions by a rough score; count facets such as
+projects, roles and tools; and handle texts that are hidden or belong to another session.
 
 There may be a hundred thousand texts, so scores are computed for each distinct kind of text, not
-for each text: what it is, how long its record is, how much of the query it contains.
+for each text: a kind has the part, the length of the record, and the share of the query.
 
-Each value of a facet comes with what to add to the query to find only its hits, so that a page
-needs to know nothing about fields.
+Each facet value has the term to add to the query, so that pages need no knowledge of fields.
 
 A client may join several queued prompts into one record. The index recognises a queue record that
 became a prompt of its own, but not these, since the prompt contains other text as well.
@@ -54,11 +52,11 @@ class _RoughScores(dict[int, float]):
 
 _OUTSIDE_FILE: Final = (1 << 12) - 1
 _KIND: Final = -1 << SHARE_SHIFT | _OUTSIDE_FILE
-"""All of a kind but its file."""
+"""The bits of a kind without the file."""
 
 
 class SessionGroups:
-    """The sessions that match a query, and their texts."""
+    """The matching sessions and their texts."""
 
     def __init__(self, found: Found) -> None:
         self._found = found
@@ -80,11 +78,11 @@ class SessionGroups:
         }
 
     def order_by_time(self) -> list[Session]:
-        """Return the sessions, the one with the newest text first."""
+        """Return the sessions sorted by their newest text."""
         return sorted(self._newest, key=lambda name: -self._newest[name])
 
     def order_roughly(self) -> list[Session]:
-        """Return the sessions, the one whose best text seems to match best first."""
+        """Return the sessions sorted by the rough score of their best text."""
         rough = self._scores
         scores = {
             name: score_session([rough[kind & _KIND] for kind in kinds], self.cover(name))
@@ -93,20 +91,20 @@ class SessionGroups:
         return sorted(scores, key=lambda name: (-scores[name], -self._newest[name]))
 
     def count_parts(self) -> Counter[int]:
-        """Return how many texts there are of each kind of part."""
+        """Return the number of texts by kind of part."""
         parts: Counter[int] = Counter()
         for kind, count in self._sizes.items():
             parts[kind >> 8 & 15] += count
         return parts
 
     def cover(self, name: Session) -> float:
-        """Return how much of the query the texts of a session contain together."""
+        """Return the share of the query that the texts of a session contain together."""
         return self._found.session_coverages.get(name, 1.0)
 
     def list_texts(
         self, names: Collection[Session], most: int, *, recent: bool
     ) -> dict[Session, list[int]]:
-        """Return the handles of the `most` best texts of each session, or the newest."""
+        """Return the handles of the `most` best, or newest, texts of each session."""
         wanted: dict[int, list[tuple[float, int]]] = {}
         texts: dict[Session, list[tuple[float, int]]] = {name: [] for name in names}
         for name in names:
@@ -122,7 +120,7 @@ class SessionGroups:
         }
 
     def _choose_kinds(self, name: Session, most: int) -> list[int]:
-        """Return the kinds that the `most` best texts of a session are of."""
+        """Return the kinds of the `most` best texts of a session."""
         chosen: list[int] = []
         for kind in sorted(self._members[name], key=self._score, reverse=True):
             if most <= 0:
@@ -139,7 +137,7 @@ MAX_VALUES: Final = 8
 MAX_MONTHS: Final = 24
 _DAY: Final = 86_400
 _LAST_SECOND: Final = 253_402_300_799
-"""The end of the year 9999, the last that there are dates of."""
+"""The end of the year 9999, the last with valid dates."""
 
 
 def make_facets(
@@ -196,7 +194,7 @@ def _list_named(
 def _choose(counts: Counter[int], names: Mapping[int, str]) -> list[str]:
     """Return the most frequent names."""
     named = (names.get(number) for number, _ in counts.most_common())
-    # What the client itself wrote has a model in angle brackets, which nobody looks for.
+    # Replies made up by the client have a model in angle brackets, which nobody searches for.
     return [name for name in named if name and not name.startswith("<")][:MAX_VALUES]
 
 
@@ -226,7 +224,7 @@ def _list_months(months: Mapping[str, int]) -> Iterable[FacetValue]:
 
 
 def count_months(handles: Iterable[int], queries: TextQueries, timezone: tzinfo) -> dict[str, int]:
-    """Return how many texts are of each of the newest months; those without a time are of none."""
+    """Return the number of texts in each of the newest months; undated texts are not counted."""
     ordered, months = sorted(handles), dict[str, int]()
     end = len(ordered)
     while end and len(months) < MAX_MONTHS:
@@ -281,7 +279,7 @@ def number_turns(
     turns = {
         (path, offset): stored.figures.find_turn(offset)
         for path, offset in places
-        # What was appended since has not been counted.
+        # Records appended since then have not been counted.
         if (stored := known.get(path)) is not None and offset < stored.stamp[1]
     }
     missing = {path for path, offset in places if turns.get((path, offset)) is None}
@@ -300,7 +298,7 @@ def number_turns(
 
 
 def _find_place(hit: Hit) -> tuple[str, int] | None:
-    """Return where a hit is; None outside the turns: in a subagent, or the title of a session."""
+    """Return the position of a hit; None outside the turns: in a subagent, or a session title."""
     if hit.offset is None or hit.is_subagent or hit.part == _TITLE:
         return None
     return hit.path, hit.offset

@@ -1,11 +1,12 @@
-"""Find all texts that match a query, and how much of it each of them and their session contains.
+"""Find all texts that match a query, and the share of it that each text and session contains.
 
-A text that has every word matches. If there are few, words may be missing, be in other texts of
-the session, or match in another form, which counts for less: inflected, inside a longer word, or
-corrected where the word occurs nowhere. This applies to plain words only: phrases, prefixes,
-fields, regular expressions, alternatives with OR and negated terms must match as written.
+A text with every word matches. If there are few, words may be missing, be in other texts of the
+session, or match in another form, which counts less: inflected, inside a longer word, or corrected
+if the word occurs nowhere. This applies to plain words only: phrases, prefixes, fields, regular
+expressions, alternatives with OR and negated terms must match as written.
 
-A quick search looks at the newest of very many matches only, and says that there are more.
+If there are very many matches, a quick search uses only the newest, and reports that there are
+more.
 """
 
 import time
@@ -28,37 +29,38 @@ from recollect.store.text_matches import Matches, unpack_place
 from recollect.store.text_queries import TextQueries
 
 _MIN_SHARE: Final = 1 / 3
-"""A session is listed if it has at least this share of what the best one has of the query, and a
-text if it has at least this share of what the best one in its session has."""
+"""A session is listed if its share of the query is at least this fraction of the best session's;
+likewise for texts within a session."""
 
 _MAX_WORDS: Final = 16
 _MAX_COMPARED: Final = 20_000
-"""Matches that are compared to find copies; among more only those are known that are marked so."""
+"""Maximum number of matches to compare to find copies; beyond it, only marked copies are
+dropped."""
 
 _MAX_QUICK: Final = 30_000
-"""Matches of each word that a quick search looks at, the newest: more take longer than a key."""
+"""Number of newest matches per word in a quick search: more would delay typing."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """All matching texts, without copies, and what is known of their sessions."""
+    """All matching texts, without copies, and their sessions."""
 
     matches: Matches
     kinds: list[int]
-    """For each text one number for its place and how much of the query it contains."""
+    """For each text, a number that encodes its place and the share of the query in it."""
     sizes: Counter[int]
-    """How many texts are of each kind."""
+    """The number of texts by kind."""
     names: Mapping[int, word_lookup.Session]
     """The sessions of their files."""
     shares: word_lookup.TextShares = word_lookup.TextShares()
-    """How much of the query each text contains."""
+    """The share of the query that each text contains."""
     missing: Mapping[word_lookup.Session, tuple[str, ...]]
-    """The words that a session does not have."""
+    """The words missing from each session."""
     session_coverages: Mapping[word_lookup.Session, float]
-    """1 for sessions that are not in it."""
+    """The share of the query in each session; 1 for sessions that are not included."""
     query: Query
     """The query that was run."""
     marked: Query
-    """What to mark in the texts."""
+    """The terms to highlight in the texts."""
     unknown: tuple[str, ...] = ()
     """Words that occur nowhere."""
     corrected: Mapping[str, str] = {}
@@ -92,7 +94,7 @@ class Matcher:
         self._is_cut = False
 
     def find(self, query: Query) -> Found:
-        """Return all texts that match a query, with fewer of its words if need be."""
+        """Return all texts that match a query, with fewer of its words if necessary."""
         found = self._make_found(self._find(query.root), query)
         sessions = set(found.names.values())
         parts = query.root.parts if isinstance(query.root, And) else (query.root,)
@@ -117,10 +119,10 @@ class Matcher:
     def _find_filtered(
         self, parts: Sequence[Node], filters: Sequence[FieldTerm | Bound], found: Found
     ) -> Found:
-        """Return what passes the last filter of all that matches without it.
+        """Return the matches without the last filter, filtered afterwards.
 
-        `found` is what matches as written. What few sessions have is found in other ways too, and a
-        filter leaves fewer sessions: it would find what is not found without it.
+        `found` has the exact matches. A search with few results is widened, and a filter reduces
+        the results: filtering first would find texts that are not found without the filter.
         """
         rest = tuple(part for part in parts if part is not filters[-1])
         query = Query(rest[0] if len(rest) == 1 else And(rest))
@@ -134,7 +136,7 @@ class Matcher:
         return _keep_texts(base, [handle in passing for handle in base.matches.handles])
 
     def find_secret(self, digest: bytes, query: Query) -> Found:
-        """Return the texts of records that hold a secret, which no word of them shows."""
+        """Return the texts of records that contain a secret, which is not among their words."""
         condition = all_of([has_secret_hash(digest), self._scope])
         matches = self._queries.find_matches(
             None, condition, deadline=self._deadline, with_traits=self._with_traits
@@ -189,7 +191,7 @@ class Matcher:
         return found
 
     def _find_wider(self, query: Query, found: Found) -> Found:
-        """Return what matches with parts of longer words too, in a query that is not plain."""
+        """Return matches inside longer words too, for a query that is not plain."""
         wider, capped = widen(query, self._queries, is_quick=self._is_quick)
         if wider == query:
             return found
@@ -206,9 +208,9 @@ class Matcher:
     def _find_loosely(
         self, words: Sequence[Word], others: Sequence[Node], *, is_absent: bool
     ) -> Found | None:
-        """Return texts with some of the words; None if all words are too common for that.
+        """Return texts with some of the words; None if all words are too common.
 
-        A single word may be known to be absent as it is written.
+        A single word may be known not to occur as written.
         """
         lookup = word_lookup.WordLookup(
             self._queries, lambda node: self._find(_join(node, others)), is_quick=self._is_quick
@@ -246,7 +248,7 @@ class Matcher:
         return _keep_best_texts(found)
 
     def _drop_copies(self, matches: Matches) -> Matches:
-        """Return the matches without copies: of each text the original is kept."""
+        """Return the matches without copies, keeping the original of each text."""
         if len(matches.handles) > _MAX_COMPARED:
             marked = {place for place in matches.sizes if place & 2}
             return (
@@ -293,13 +295,13 @@ def _join(node: Node, others: Sequence[Node]) -> Node:
 def _keep_best(
     coverages: Mapping[word_lookup.Session, float],
 ) -> dict[word_lookup.Session, float]:
-    """Return the sessions that have at least a share of what the best one has."""
+    """Return the sessions above a fraction of the best one's share."""
     least = _MIN_SHARE * max(coverages.values(), default=0.0)
     return {name: coverage for name, coverage in coverages.items() if coverage >= least}
 
 
 def _keep_best_texts(found: Found) -> Found:
-    """Return the texts of listed sessions that have at least a share of what their best one has."""
+    """Return the texts of listed sessions above a fraction of their best one's share."""
     listed, share_of_kind = found.session_coverages, found.shares.share_of_kind
     shares = {kind >> word_lookup.SHARE_SHIFT or found.shares.usual for kind in found.sizes} or {0}
     if min(shares) >= _MIN_SHARE * max(shares) and listed.keys() >= set(found.names.values()):

@@ -25,7 +25,8 @@ from recollect.session.times import EXAMPLES, describe_reversed, find_period
 _MAX_SHOWN: Final = 60
 _FIELD_LIKE: Final = re.compile(r"([a-z]{3,16}):(\w.*)", re.DOTALL)
 _CLOSE: Final = 0.8
-"""How like a field a name must be: `projct` is meant as one, `fmt` and `test` are words."""
+"""How similar a name must be to a field: `projct` is a misspelt field, `fmt` and `test` are
+words."""
 
 
 class QueryError(UsageError):
@@ -98,7 +99,7 @@ class Clock(Struct, frozen=True):
 
 
 def iter_tokens(text: str, clock: Clock) -> Iterator[Token]:
-    """Iterate over the tokens of a query, without words that have nothing to search for."""
+    """Iterate over the tokens of a query, without words that cannot be searched for."""
     for match in _TOKEN.finditer(text):
         kind, column = match.lastgroup or "", match.start() + 1
         negated = match["minus"] is not None
@@ -143,7 +144,7 @@ def _read_word(match: re.Match[str], _clock: Clock) -> query_tree.Leaf | None:
 
 
 def suggest_field(word: str) -> str | None:
-    """Return what a word may have been meant as if its beginning is like the name of a field."""
+    """Suggest a correction if the start of a word is similar to the name of a field."""
     unknown = _FIELD_LIKE.match(word)
     close = get_close_matches(unknown[1], query_tree.FIELDS, n=1, cutoff=_CLOSE) if unknown else []
     return f"{close[0]}:{unknown[2]}" if unknown and close else None
@@ -197,13 +198,14 @@ _READERS: Final[Mapping[str, Callable[[re.Match[str], Clock], query_tree.Leaf | 
 
 
 MIN_INSIDE: Final = 3
-"""Characters between two stars; fewer would be in nearly every text."""
+"""Minimum length between two stars; shorter parts are in nearly every text."""
 
 MAX_LENGTH: Final = 1000
 MAX_DEPTH: Final = 20
 MAX_WORDS: Final = 128
 MAX_PREFIXES: Final = 8
-"""Each is looked up with all words that start with it, and SQLite cannot interrupt that."""
+"""Maximum number of prefixes: SQLite looks up all words with each one, and cannot be
+interrupted."""
 
 _IN_QUOTES: Final = "to search for parentheses put the text in quotes"
 
@@ -231,7 +233,7 @@ def parse_query(
 
 
 def group_query(text: str) -> str:
-    """Return a query as a part of a longer one: in parentheses if it has alternatives."""
+    """Return a query for use in a longer one: in parentheses if it has alternatives."""
     return f"({text})" if isinstance(parse_query(text).root, query_tree.Or) else text
 
 

@@ -36,7 +36,7 @@ Candidates = Callable[[query_tree.Regex], str | None]
 _MAX_JOINED: Final = 32
 _NO_TERM: Final = CUT * 2
 NEAR_WORDS: Final = 8
-"""How many other words may be between words that are close together."""
+"""Maximum number of other words between words that are close together."""
 
 
 class SearchPlan(Struct, frozen=True):
@@ -118,8 +118,8 @@ def _match_all(parts: Sequence[query_tree.Node]) -> str | None:
 def join_any(matches: Iterable[str]) -> str | None:
     """Join FTS5 expressions with OR; None if there are none.
 
-    For each text FTS5 asks all that are joined, so many are joined in groups, of groups if need be.
-    It would dissolve a group of ORs in ORs, but not one without a term that no text has.
+    FTS5 evaluates all joined expressions for each text, so many of them are joined in nested
+    groups. It would flatten nested ORs, but not if a group excludes a term that no text has.
     """
     joined = list(matches)
     while len(joined) > _MAX_JOINED:
@@ -155,7 +155,8 @@ def _to_condition(
 
 MIN_LENGTH: Final = 3
 MAX_TERMS: Final = 400
-"""Terms that contain a word: looking up more of them takes as long as reading the texts."""
+"""Maximum number of terms that contain a word: looking up more takes as long as reading the
+texts."""
 
 # Only characters that folding never changes, whatever is next to them.
 _PIECE: Final = re.compile(r"([0-9A-Za-z]+)|([\u3400-\u4dbf\u4e00-\u9fff]+)")
@@ -358,26 +359,26 @@ class ConditionBuilder:
 
 
 def is_tool(name: str, wanted: str) -> bool:
-    """Whether a tool is meant; for MCP tools, which have long names, any part of it is enough."""
+    """Match a tool by name; for MCP tools, which have long names, any part is enough."""
     return name == wanted or (name.startswith(_MCP) and wanted in name)
 
 
 def is_model(name: str, wanted: str) -> bool:
-    """Whether a model is meant: any part of its name is enough."""
+    """Match a model by any part of its name."""
     return wanted in name
 
 
 class ProjectName:
-    """A part of the path of a project, in lower case, as `project:` takes it."""
+    """A part of the path of a project, in lower case: the value of `project:`."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._encoded = encode_project_path(text).casefold()
 
     def is_in(self, cwd: str) -> bool:
-        """Whether a work directory, in lower case, has it."""
+        """Whether a work directory, in lower case, contains it."""
         return self._text in cwd
 
     def is_of_file(self, project: str) -> bool:
-        """Whether the directory of a transcript below `projects` has it."""
+        """Whether the project directory of a transcript contains it."""
         return self._encoded in project.casefold()

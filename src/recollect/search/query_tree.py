@@ -1,8 +1,8 @@
 """The syntax tree of a query, and its canonical text.
 
-Knows the syntax of a query, and nothing about the index. The canonical text parses to the same
-tree, so it can be used in links, saved searches and messages. Regular expressions are kept as
-typed and not checked: RE2 does that when it compiles them.
+Independent of the index. The canonical text parses to the same tree, so it can be used in links,
+saved searches and messages. Regular expressions are kept as typed and not checked: RE2 does that
+when it compiles them.
 """
 
 import re
@@ -93,7 +93,7 @@ class Regex(Struct, frozen=True, tag=True):
     pattern: str
     ignores_case: bool = False
     narrows: bool = True
-    """Whether to look for the words in it first, and to run it on texts with those only."""
+    """Whether to search for its literals first, and to run it only on texts that contain them."""
 
     def __str__(self) -> str:
         """Return the expression between slashes."""

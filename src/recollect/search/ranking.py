@@ -1,9 +1,10 @@
 """How well texts and sessions match: pure functions and their few weights.
 
-A text scores by what it is (a prompt says more than the result of a tool), by how much of the query
-it contains, rare words counting more, and by how much of it is about the query. A session scores by
-its best text and by how much of the query its texts contain together. The newer of two equal ones
-comes first. docs/dev/decisions/0014-ranking.md explains the weights.
+The score of a text depends on its kind (a prompt is more relevant than a tool result), on the share
+of the query that it contains, weighted by rarity, and on the density of the query in it. The score
+of a session depends on its best text, and on the share of the query that its texts contain
+together. The newer of two equal ones comes first. docs/dev/decisions/0014-ranking.md explains the
+weights.
 """
 
 import math
@@ -30,10 +31,11 @@ WHOLE: Final = 1.0
 FORM: Final = 0.8
 CORRECTED: Final = 0.6
 INSIDE: Final = 0.5
-"""How much a word counts that is found as it is, in another form, corrected or in a longer one."""
+"""The weight of a word that is found as written, in another form, corrected, or in a longer
+word."""
 
 _BASE: Final = 0.3
-"""What the least dense text counts for; the densest counts for one more."""
+"""The score of the least dense text; the densest has one more."""
 
 _NEAR_BONUS: Final = 0.5
 _RECENCY_BONUS: Final = 0.05
@@ -41,10 +43,10 @@ _HALF_LIFE: Final = 30 * 24 * 3600
 """Seconds after which the recency bonus has halved."""
 
 _TOGETHER: Final = 0.25
-"""What the texts of a session together count for, against the best of them."""
+"""The weight of all texts of a session together, relative to the best of them."""
 
 _TYPICAL_LENGTH: Final = 4096
-"""Bytes of an average record."""
+"""Typical length of a record in bytes."""
 
 
 def weigh_by_rarity(found: int, total: int) -> float:

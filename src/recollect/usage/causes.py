@@ -1,9 +1,9 @@
 """Cost by cause: why tokens were spent, each counted once, under the first cause that applies.
 
-The ledger says what counts and what it costs; notes on replies say what happened around them. What
-a request sent and received is compared with the request before it in the same transcript. Costs are
-split in proportion to tokens of the same class, in whole millionths of a dollar, so that the parts
-of a message always add up to it.
+The ledger has the counted messages and their costs; notes on replies describe their context. Each
+request is compared with the previous one in the same transcript. Costs are split in proportion to
+tokens of the same class, in whole millionths of a dollar, so that the parts of a message always add
+up to it.
 """
 
 from collections import defaultdict

@@ -347,7 +347,7 @@ def query_ledger(
     prices: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> tuple[T, str | None]:
-    """Update the index in `directory` and return the answer, and why it could not be used if so.
+    """Update the index in `directory` and return the result, with an error if it could not be used.
 
     If the index cannot be used, the existing files are counted in memory. Raises `NewerIndex` if
     the index was written by a newer version: deleted transcripts that it still has must not be

@@ -1,7 +1,8 @@
-"""What the tokens in a transcript count for: its session, or the one that they were copied from.
+"""The sessions to which the tokens in a transcript are attributed: its own, or the originals of
+copies.
 
-A transcript alone does not tell. A fork may have no mark, its original may be deleted, and a
-subagent without a transcript is known from progress records only. The ledger compares all files.
+A transcript alone is not enough: a fork may be unmarked, its original may be deleted, and a
+subagent without a transcript is known only from progress records. The ledger compares all files.
 """
 
 from collections import Counter, defaultdict
