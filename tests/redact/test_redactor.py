@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.redact.findings import OwnPattern, RedactionPolicy
+from recollect.redact.findings import Confidence, Match, OwnPattern, RedactionPolicy
 from recollect.redact.policy import find_secrets
 from recollect.redact.redactor import Redactor
 from tests.redact.labelled_set import is_readable, iter_examples
@@ -59,6 +59,29 @@ def test_verifying_finds_what_is_left() -> None:
     redactor.collect_secrets(f"export ORDERS_API_KEY={SECRET}")
     text = f"été {SECRET}"
     assert [text[each.start : each.end] for each in redactor.verify(text)] == [SECRET]
+
+
+@pytest.mark.parametrize("length", [100, 300_000])
+@pytest.mark.parametrize("count", [1, 3, 20, 150])
+def test_known_secrets_are_found_in_raw_bytes(count: int, length: int) -> None:
+    """However many there are and however much is searched, also those that came between."""
+    rng = Random(count)
+    secrets = [draw(rng, ALNUM, 33) for _ in range(count)]
+    redactor = Redactor()
+    for secret in secrets:
+        redactor.add(match_secret(secret))
+        lines = ["x" * length, secret, "none", base64.b64encode(f"a {secret}".encode()).decode()]
+        data = "\n".join(lines).encode()
+        found = {data.count(b"\n", 0, at) for at in redactor.find_known(data)}
+        assert found == {1, 3}
+    written = "\n".join(["words", *secrets])
+    places = list(redactor.find_known(written.encode()))
+    assert {written[at : at + 33] for at in places} == set(secrets)
+
+
+def match_secret(secret: str) -> list[Match]:
+    """What a rule reports of a secret."""
+    return [Match("token", Confidence.DEFINITE, 0, len(secret), secret.encode())]
 
 
 def test_words_do_not_spread() -> None:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
+from recollect.lazy_patterns import compile_lazily
 from recollect.redact import context_rules
 from recollect.redact.context_rules import CONTEXT_RULES
-from recollect.redact.findings import Match, Rule
-from recollect.redact.plain_view import decode_view
+from recollect.redact.findings import Match
+from recollect.redact.plain_view import decode_view, make_marks
 from recollect.redact.scanner import decode_base64, is_text, load_detectors
 from recollect.redact.token_rules import HINTS, TOKEN_RULES, iter_generic
 
@@ -38,6 +39,7 @@ _SCHEMES: Final = (
     b"https:/",
 )
 """Of addresses with passwords: `://` itself is too short to be recognised in base64."""
+_MIN_CUT: Final = 6
 _MIN_ENCODED: Final = 4
 _MAX_ENCODED: Final = 6
 """What decides is that it is text; longer spellings make the search slower than that is."""
@@ -48,6 +50,8 @@ _EXOTIC: Final = re.compile(
 )
 _ESCAPES: Final = frozenset(b"\\%\x1b[&")
 _ESCAPE_LENGTH: Final = 8
+_MIN_TOKEN: Final = 14
+"""Characters of the shortest token from its keyword on; neither blanks nor quotes."""
 _MAX_START: Final = _ESCAPE_LENGTH + 12
 """An escape, and what a token may have before its keyword: `4333597200:AA…`."""
 _ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -66,9 +70,14 @@ _OF_PASSWORDS: Final = ("pass", "pwd", "_pass", "pin=")
 """What keywords of passwords begin with; all other names take a longer value."""
 _GLANCES: Final = {
     "cookie": rb".{6}(?:[\\\"'`]{0,8}\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}[\\\"'`])",
+    **dict.fromkeys(
+        ("hooks.", "/hook/", "/hooks/", "webhook/", "webhooks/"), rb"[^\s\"]{5,200}?[\w\-\\]{20}"
+    ),
     "machine ": rb"machine\s+\S+(?:\s|\\n)+login",
     **dict.fromkeys(("basic", "bearer"), rb".{5,6}(?:\s|\\[nt]|%20|\+)+[\\\"'`]*[\w.~+/\-:|]{8}"),
     **dict.fromkeys(("curl", "wget", "http "), rb"[^\n]{4,440}?[\s\"'](?:-u|--user|-a|--auth)"),
+    "pass:": rb".{5}\S",
+    "-us": rb".{3}[0-9%&\\\x1b\[]",
     **dict.fromkeys(("mysql", "mariadb"), rb"[^\n]{5,260}?\s-p"),
 }
 """Of rules for what is around a value, where the keyword alone is frequent."""
@@ -76,9 +85,16 @@ _COUNTED: Final = b"token"
 _PLURAL: Final = frozenset({b"s", b"S"})
 """Half of all keywords in a history are the names of token counts, which end in `s`."""
 _OPTION: Final = re.compile(rb"-[\w.\-]*$")
+_OPTION_REACH: Final = 40
+_NAME_REACH: Final = 200
+"""Where what is assigned to a name ends, or the part of it that is looked at."""
 _IN_URL: Final = re.compile(rb"[^\s\"'`<>]{3,300}?(?:@|%40)")
+_MAX_LOGIN: Final = 303
+"""Bytes of what `_IN_URL` matches."""
 _NEAR: Final = 96
 _NEAR_WORD: Final = re.compile(rb"(?<![A-Za-z0-9_.~\-])[A-Za-z0-9_.~\-]{20,}")
+_NEAR_MARKS: Final = make_marks(rb"[A-Za-z0-9_.~\-]")
+_NEAR_RUN: Final = b"x" * 20
 _DIGITS: Final = b"0123456789"
 _MIN_DIGITS: Final = 3
 
@@ -180,7 +196,7 @@ def _make_judge(keyword: str, detectors: tuple[_Detect, ...]) -> _Judge:
         is_password = keyword.startswith(_OF_PASSWORDS)
         may_match = _may_be_password if is_password else _may_be_assigned
         after = after if rules else _SHORT_AFTER
-    elif any(rule in CONTEXT_RULES for rule in rules):
+    elif keyword in _GLANCES or any(rule in CONTEXT_RULES for rule in rules):
         may_match = _make_prefilter(keyword)
     else:
         may_match = _make_token_check(detectors)
@@ -199,6 +215,9 @@ def _make_cut_judge(detectors: tuple[_Detect, ...]) -> _Judge:
 
 def _make_token_check(detectors: tuple[_Detect, ...]) -> _Judge:
     def may_match(data: bytes, start: int) -> bool:
+        beginning = data[start : start + _MIN_TOKEN]
+        if b" " in beginning or b'"' in beginning:
+            return False
         if any(detect(data, start) is not None for detect in detectors):
             return True
         # An escape before it hides where it begins, and one within it where it goes on.
@@ -211,8 +230,8 @@ def _make_token_check(detectors: tuple[_Detect, ...]) -> _Judge:
 def _make_prefilter(keyword: str) -> _Judge:
     if keyword not in _GLANCES:
         return _always
-    match = re.compile(_GLANCES[keyword]).match
-    return lambda data, start: match(data, start) is not None
+    pattern = compile_lazily(_GLANCES[keyword])
+    return lambda data, start: pattern.match(data, start) is not None
 
 
 def _may_be_password(data: bytes, start: int) -> bool:
@@ -220,25 +239,34 @@ def _may_be_password(data: bytes, start: int) -> bool:
 
 
 def _may_be_assigned(data: bytes, start: int) -> bool:
-    found = _LONG_VALUE.match(data, start)
+    first = max(0, start - _OPTION_REACH)
+    return _is_assigned(data[first : start + _NAME_REACH], start - first)
+
+
+@lru_cache(maxsize=4096)
+def _is_assigned(around: bytes, start: int) -> bool:
+    """Return whether a random value may belong to a name; cached like `_judge_stretch`."""
+    found = _LONG_VALUE.match(around, start)
     if found is not None:
-        value = data[found.start(1) : found.start(1) + _VALUE_SAMPLE]
+        value = around[found.start(1) : found.start(1) + _VALUE_SAMPLE]
         # A random value has digits or both cases.
         if _count_digits(value) or value != value.lower():
             return True
-    return _may_be_argument(data, start)
+    return _may_be_argument(around, start)
 
 
 def _may_be_argument(data: bytes, start: int) -> bool:
     """Return whether a name is an option, or a token is near."""
-    first = max(0, start - 40)
-    is_option = data.rfind(b"-", first, start) >= 0 and _OPTION.search(data, first, start)
-    return bool(is_option) or _is_near_token(data, start)
+    first = max(0, start - _OPTION_REACH)
+    if data.rfind(b"-", first, start) >= 0 and _OPTION.search(data, first, start):
+        return True
+    return _is_near_token(data, start)
 
 
 def _is_near_token(data: bytes, start: int) -> bool:
     """Return whether a long word with digits follows, which a name nearby makes suspicious."""
-    if _count_digits(data[start : start + _NEAR]) < _MIN_DIGITS:
+    # Looking for a run of marks is faster than any expression.
+    if _NEAR_RUN not in data[start : start + _NEAR].translate(_NEAR_MARKS):
         return False
     word = _NEAR_WORD.search(data, start, start + _NEAR)
     return word is not None and _count_digits(word[0]) >= _MIN_DIGITS
@@ -249,7 +277,9 @@ def _count_digits(data: bytes) -> int:
 
 
 def _may_be_in_url(data: bytes, start: int) -> bool:
-    return _IN_URL.match(data, start) is not None
+    end = start + _MAX_LOGIN
+    has_host = data.find(b"@", start, end) >= 0 or data.find(b"%40", start, end) >= 0
+    return has_host and _IN_URL.match(data, start) is not None
 
 
 def _judge_hint(data: bytes, start: int) -> bool:
@@ -281,7 +311,7 @@ def _load_engine() -> _Engine:
             for shift, form in _iter_encoded(each.encode()):
                 judges.setdefault(form, _judge_encoded(shift))
         judge_cut = _make_cut_judge(detectors)
-        exact = {_find_cased(keyword, rule) for rule in _RULES if keyword in rule.keywords}
+        exact = {_find_cased(keyword, each.pattern) for each in _RULES if keyword in each.keywords}
         for each in cased if keyword in context_rules.KEYWORDS else exact:
             for form in _iter_cut(each):
                 judges.setdefault(form, judge_cut)
@@ -315,19 +345,29 @@ def _is_standalone(keyword: str) -> bool:
 
 
 def _list_cased(keyword: str) -> list[str]:
-    """Return a keyword in the cases that are usual."""
-    cased = {keyword, keyword.upper(), keyword.title(), keyword[:2].upper() + keyword[2:]}
-    cased |= {_find_cased(keyword, rule) for rule in _RULES if keyword in rule.keywords}
+    """Return a keyword in the cases that are usual and that a rule matches."""
+    patterns = [rule.pattern for rule in _RULES if keyword in rule.keywords]
+    cased = {keyword, keyword.upper(), keyword.title()}
     for suffix in ("key", "string", "url"):
         if keyword.endswith(suffix) and keyword.isalpha():
             camel = keyword.removesuffix(suffix) + suffix.title()
             cased |= {camel, camel[:1].upper() + camel[1:]}
-    return sorted(cased)
+    cased |= {_find_cased(keyword, pattern) for pattern in patterns}
+    if keyword in context_rules.KEYWORDS or keyword in HINTS:
+        return sorted(cased)
+    cased.add(keyword[:2].upper() + keyword[2:])
+    return sorted(each for each in cased if any(_may_spell(each, other) for other in patterns))
 
 
-def _find_cased(keyword: str, rule: Rule) -> str:
-    """Return a keyword in the case that the pattern of a rule has."""
-    plain = rule.pattern.replace("\\", "")
+def _may_spell(spelling: str, pattern: str) -> bool:
+    """Return whether a pattern can match a keyword in this case: it has letters as they are."""
+    letters = set(pattern.replace("a-f", "abcdef"))
+    return "(?i)" in pattern or letters.issuperset(each for each in spelling if each.isalpha())
+
+
+def _find_cased(keyword: str, pattern: str) -> str:
+    """Return a keyword in the case that a pattern has."""
+    plain = pattern.replace("\\", "")
     at = plain.lower().find(keyword)
     return plain[at : at + len(keyword)] if at >= 0 else keyword
 
@@ -343,9 +383,12 @@ def _iter_escaped(spelling: str) -> Iterator[bytes]:
 
 
 def _iter_cut(spelling: str) -> Iterator[bytes]:
-    """Yield a spelling as it is written if the end of a wrapped line is within it."""
+    """Yield a spelling as it is written if the end of a wrapped line is within it.
+
+    Cut off where it cannot be anything else: the longer, the more time the search takes to build.
+    """
     for at in range(1, len(spelling)):
-        yield f"{spelling[:at]}\\n{spelling[at:]}".encode()
+        yield f"{spelling[:at]}\\n{spelling[at : max(at + 2, _MIN_CUT)]}".encode()
 
 
 def _iter_encoded(spelling: bytes) -> Iterator[tuple[int, bytes]]:

@@ -30,6 +30,12 @@ _MIN_VALUE: Final = 8
 _MIN_FORM: Final = 8
 _MIN_BUILT: Final = 2_000_000
 """Less than this many comparisons take less time than building an automaton."""
+_GROUP: Final = 32
+"""Forms that are searched for by comparing many bytes at once, which more forms do not allow."""
+_MAX_GROUPED: Final = 20 * _GROUP
+"""With more forms than this, following them all byte by byte is faster."""
+_UNUSED: Final = tuple(bytes([code]) * 4 for code in range(1, 1 + _GROUP // 2))
+"""Bytes that no JSON has. With few forms the library would compare single bytes instead."""
 _MIN_LINE: Final = 24
 """The last line of a key is shorter than the others; still shorter ones say nothing."""
 
@@ -57,6 +63,12 @@ class KnownSecrets:
         self._values: set[bytes] = set()
         self._fresh: list[tuple[bytes, Match]] = []
         self._batches: list[_Batch] = []
+        self._compared = 0
+        """Bytes that were compared with fresh forms."""
+        self._raw_forms: list[bytes] = []
+        self._raw_groups: list[Any] = []
+        self._grouped = 0
+        """How many of the forms are in groups."""
 
     def __bool__(self) -> bool:
         """Return whether there are any."""
@@ -67,12 +79,17 @@ class KnownSecrets:
         for match in matches:
             if match.value not in self._values and _is_distinctive(match.value):
                 self._values.add(match.value)
-                self._fresh += [(form, match) for form in _iter_forms(match.value)]
+                forms = list(_iter_forms(match.value))
+                self._fresh += [(form, match) for form in forms]
+                # In raw lines no value has line ends; the lines of a key have forms of their own.
+                self._raw_forms += [form for form in forms if b"\n" not in form]
 
     def find(self, text: Text) -> list[Match]:
         """Return the places of all known secrets in a text."""
-        self._build()
-        if not self._batches:
+        self._compared += len(text.data) * len(self._fresh)
+        if self._compared >= _MIN_BUILT:
+            self._build()
+        if not self._values:
             return []
         as_written = self._search(text.data) if text.plain.data != text.data else ()
         return merge_matches(
@@ -80,15 +97,43 @@ class KnownSecrets:
         )
 
     def find_raw(self, data: bytes) -> Iterator[int]:
-        """Yield the positions of all known secrets in bytes that are searched as they are."""
-        if len(data) * len(self._fresh) < _MIN_BUILT and not self._batches:
-            return (at for form, _ in self._fresh for at in _iter_places(data, form))
-        self._build()
-        return (match.start for match in self._search(data))
+        """Yield positions of known secrets in bytes that are searched as they are.
+
+        Of secrets that overlap, one is yielded.
+        """
+        if len(self._raw_forms) > _MAX_GROUPED:
+            self._build()
+            yield from (match.start for match in self._search(data))
+            return
+        if len(data) * (len(self._raw_forms) - self._grouped) >= _MIN_BUILT:
+            self._group()
+        for group in self._raw_groups:
+            yield from (start for _, start, _ in group.find_matches_as_indexes(data))
+        for form in self._raw_forms[self._grouped :]:
+            yield from _iter_places(data, form)
+
+    def _group(self) -> None:
+        """Put all forms into groups; those that are full stay as they are."""
+        from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
+
+        full = self._grouped // _GROUP
+        groups = [
+            BytesAhoCorasick(
+                (*self._raw_forms[first : first + _GROUP], *_UNUSED),
+                matchkind=MatchKind.LeftmostFirst,
+                implementation=Implementation.NoncontiguousNFA,
+            )
+            for first in range(full * _GROUP, len(self._raw_forms), _GROUP)
+        ]
+        self._raw_groups[full:] = groups
+        self._grouped = len(self._raw_forms)
 
     def _search(self, data: bytes) -> Iterator[Match]:
         for batch in self._batches:
             yield from batch.search(data)
+        for form, match in self._fresh:
+            for at in _iter_places(data, form):
+                yield match._replace(start=at, end=at + len(form))
 
     def _build(self) -> None:
         from ahocorasick_rs import BytesAhoCorasick
@@ -101,6 +146,7 @@ class KnownSecrets:
         automaton = BytesAhoCorasick([form for form, _ in forms])
         self._batches.append(_Batch(forms, automaton))
         self._fresh = []
+        self._compared = 0
 
 
 def _iter_places(data: bytes, form: bytes) -> Iterator[int]:

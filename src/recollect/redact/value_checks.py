@@ -8,13 +8,14 @@ of one case and takes `camelCaseNames` for random, the second needs some letters
 
 import base64
 import binascii
-import json
 import math
 import re
 import zlib
 from collections import Counter
 from operator import ne
 from typing import Final
+
+import msgspec
 
 from recollect.lazy_patterns import compile_lazily
 from recollect.redact.findings import Confidence
@@ -47,8 +48,8 @@ def check_jwt(value: bytes) -> Confidence | None:
     """Return how sure a JSON web token is: its header has to name an algorithm."""
     header = _decode_url_safe(value.split(b".", 1)[0])
     try:
-        fields = json.loads(header)
-    except ValueError:
+        fields = msgspec.json.decode(header)
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return Confidence.LIKELY
     return Confidence.DEFINITE if isinstance(fields, dict) and "alg" in fields else None
 

@@ -5,7 +5,7 @@ recorded; the definite ones are masked wherever they occur in the same range.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -29,6 +29,8 @@ class NotedLine(Struct, frozen=True):
 
     masked: bytes
     matches: tuple[Match, ...] = ()
+    located: tuple[Match, ...] = ()
+    """The definite ones wherever they are in the line, as `locate_in_record` returns them."""
 
 
 class _Identity(Struct, frozen=True, rename="camel"):
@@ -46,21 +48,41 @@ class SecretNoter:
     def scan_lines(self, lines: Sequence[bytes]) -> dict[int, NotedLine]:
         """Return the lines that contain secrets, by number."""
         joined = b"\n".join(lines)
-        starts = [0, *accumulate(len(line) + 1 for line in lines)]
-        suspects = {bisect_right(starts, start) - 1 for start, _ in find_suspicious_lines(joined)}
+        suspects = _find_numbers(lines, (at for at, _ in find_suspicious_lines(joined)))
         found = {number: _find_distinct(lines[number]) for number in suspects}
-        definite = [match for each in found.values() for match in each if is_definite(match)]
-        self._redactor.add(definite)
-        self._knows_any |= bool(definite)
+        located = {
+            number: locate_in_record(lines[number], DEFINITE)
+            for number, each in found.items()
+            if any(map(is_definite, each))
+        }
+        for number, matches in located.items():
+            self._redactor.add(filter(is_definite, found[number]))
+            self._redactor.remember(matches)
+        self._knows_any |= bool(located)
         if not self._knows_any:
             return {
                 number: NotedLine(lines[number], each) for number, each in found.items() if each
             }
-        known = {bisect_right(starts, at) - 1 for at in self._redactor.find_known(joined)}
+        known = _find_numbers(lines, self._redactor.find_known(joined))
         return {
-            number: NotedLine(mask_record(lines[number], self._redactor), found.get(number, ()))
+            number: self._mask(lines[number], found.get(number, ()), located.get(number))
             for number in suspects | known
         }
+
+    def _mask(
+        self, line: bytes, matches: tuple[Match, ...], located: list[Match] | None
+    ) -> NotedLine:
+        masked = mask_record(line, self._redactor, located)
+        return NotedLine(masked, matches, tuple(located or ()))
+
+
+def _find_numbers(lines: Sequence[bytes], places: Iterable[int]) -> set[int]:
+    """Return which lines the places in the joined lines are in; nearly always, there are none."""
+    found = tuple(places)
+    if not found:
+        return set()
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    return {bisect_right(starts, at) - 1 for at in found}
 
 
 def load_rules() -> None:
@@ -82,7 +104,7 @@ def _find_distinct(line: bytes) -> tuple[Match, ...]:
 def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iterator[SecretRow]:
     """Yield the rows for the secrets of a line."""
     identity = _read_identity(line)
-    spans = _locate(line) if any(map(is_definite, noted.matches)) else {}
+    spans = _list_spans(noted.located)
     for match in noted.matches:
         yield SecretRow(
             position=position,
@@ -96,10 +118,10 @@ def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iter
         )
 
 
-def _locate(line: bytes) -> dict[tuple[str, bytes], tuple[int, ...]]:
-    """Return the spans of the definite secrets in a line."""
+def _list_spans(located: Iterable[Match]) -> dict[tuple[str, bytes], tuple[int, ...]]:
+    """Return the spans of each secret."""
     spans: dict[tuple[str, bytes], tuple[int, ...]] = {}
-    for match in locate_in_record(line, DEFINITE):
+    for match in located:
         key = match.kind, match.value
         spans[key] = (*spans.get(key, ()), match.start, match.end)
     return spans
