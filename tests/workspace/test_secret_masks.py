@@ -1,6 +1,7 @@
 """Tests of recollect.workspace.secret_masks; what no command and no page shows is tested beside."""
 
 import json
+import os
 import re
 import stat
 import subprocess
@@ -108,6 +109,31 @@ def test_noted_secrets_are_masked_without_rules(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout == "5 False\n"
+
+
+def test_a_last_line_without_its_end_is_masked_without_rules(
+    run_recollect: RunRecollect, home: Path, tmp_path: Path
+) -> None:
+    """The text pass has read it, too; once it has its end, it is examined again."""
+    path = write_session(home, "hello", f"use {KEY}")
+    path.write_bytes(path.read_bytes().rstrip())
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    run_recollect("index", "--text")
+    script = (
+        "import sys; from pathlib import Path; from recollect.reader.line_blocks import LineBlock;"
+        "from recollect.redact.findings import RedactionPolicy;"
+        "from recollect.workspace.secret_masks import DisplayMask;"
+        f"block = LineBlock(0, Path({str(path)!r}).read_bytes());"
+        f"mask = DisplayMask(lambda: Path({str(tmp_path / 'data')!r}), RedactionPolicy);"
+        f"found = mask({str(path)!r}, block);"
+        "print(len(found), b'redacted:aws-key#1' in b''.join(found.values()),"
+        "'recollect.redact.scanner' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script]
+    assert subprocess.check_output(command, text=True) == "1 True False\n"
+    with path.open("ab") as file:
+        file.write(f"\n{OTHER}\n".encode())
+    assert subprocess.check_output(command, text=True) == "2 True True\n"
 
 
 def test_who_has_a_secret_finds_where_it_is(run_recollect: RunRecollect, home: Path) -> None:

@@ -202,7 +202,9 @@ def _load_states(
     """Return how far both stages have read each file; files that one has not read are missing."""
     rows = connection.execute(
         "SELECT files.path, position, device, inode, size, mtime_ns, head_hash, tail_hash, is_racy "
-        "FROM states JOIN files ON files.id = states.file_id" + condition + " ORDER BY position",
+        "FROM states JOIN files ON files.id = states.file_id"
+        + condition
+        + " ORDER BY position, size",
         values,
     )
     found: dict[str, list[FileState]] = {}

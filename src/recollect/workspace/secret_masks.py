@@ -256,16 +256,20 @@ class SessionMask:
         """Return how far the text pass has read a file; looked up again for a first line."""
         if file not in self._known_ends or offset == 0:
             state = self._states.get(file)
-            is_known = state is not None and _has_grown(file, state)
-            self._known_ends[file] = state.position if state is not None and is_known else 0
+            self._known_ends[file] = 0 if state is None else _find_read_end(file, state)
         return self._known_ends[file]
 
 
-def _has_grown(file: str, state: FileState) -> bool:
+def _find_read_end(file: str, state: FileState) -> int:
+    """Return how far a file is as it was when the text pass read it."""
     try:
-        return find_growth_of(file, state) in _GROWN
+        growth = find_growth_of(file, state)
     except (RecollectError, OSError):
-        return False
+        return 0
+    if growth is Growth.UNCHANGED and state.position:
+        # A last line without its end was read too, and will be read again when it has one.
+        return state.size
+    return state.position if growth in _GROWN else 0
 
 
 def _name_session(file: str) -> str:
