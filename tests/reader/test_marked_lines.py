@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.reader.marked_lines import MarkedLine, contains_mark, iter_marked_lines
+from recollect.reader.marked_lines import MarkedLine, contains_any, contains_mark, iter_marked_lines
 from recollect.sources.safe_files import open_file
 from tests.sources.memory import MemoryFile
 
@@ -47,3 +47,15 @@ def test_a_mark_in_a_text() -> None:
         True,
         False,
     )
+
+
+WORDS = frozenset({b"msg_01first", b"msg_01second", b"other_word"})
+ALIKE = st.sampled_from([*WORDS, b"msg_01", b"first", b"x" * 131_000, b"x" * 13, b"\n"])
+
+
+@given(st.lists(ALIKE, max_size=12))
+def test_one_of_many_words_is_found(pieces: list[bytes]) -> None:
+    """However the windows cut the file, and although other words begin alike."""
+    data = b"".join(pieces)
+    file = MemoryFile(data, os.stat_result((0,) * 10))
+    assert contains_any(file, WORDS, len(data)) == any(word in data for word in WORDS)

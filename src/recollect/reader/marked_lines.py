@@ -5,7 +5,7 @@ cache: a single word is found at more than 20 GB/s, while one automaton for seve
 eight times as long as all the single searches together.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from ahocorasick_rs import BytesAhoCorasick
@@ -17,6 +17,9 @@ from recollect.sources.source import SourceFile
 _WINDOW = 256 * 1024
 _OVERLAP = 128
 """Bytes that two windows share: longer than any mark, so that none is cut in two."""
+
+ALIKE_BYTES = 6
+"""How much of many words is searched for at first."""
 
 
 TAG, TITLE, LEAF, LAST_PROMPT = b'"tag"', b'-title"', b'"leafUuid"', b'"last-prompt"'
@@ -82,6 +85,23 @@ def contains_mark(data: bytes, mark: bytes) -> bool:
     return bool(_make_automaton(mark).find_matches_as_indexes(data))
 
 
+def contains_any(file: SourceFile, words: Collection[bytes], size: int) -> bool:
+    """Return whether one of many words is among the first `size` bytes of a file.
+
+    Fast if most words begin alike. A word must be shorter than `_OVERLAP`.
+    """
+    automata = [_make_automaton(start) for start in {word[:ALIKE_BYTES] for word in words}]
+    lengths = {len(word) for word in words}
+    wanted = frozenset(words)
+    return any(
+        bytes(data[at : at + length]) in wanted
+        for _, data in _iter_windows(file, 0, size)
+        for each in automata
+        for _, at, _ in each.find_matches_as_indexes(data)
+        for length in lengths
+    )
+
+
 @cache
 def _make_automaton(mark: bytes) -> BytesAhoCorasick:
     return BytesAhoCorasick([mark])
@@ -90,8 +110,18 @@ def _make_automaton(mark: bytes) -> BytesAhoCorasick:
 def _iter_hits(
     file: SourceFile, automata: Sequence[BytesAhoCorasick], start: int, stop: int
 ) -> Iterator[int]:
-    """Yield the offsets of the marks; each window begins a little before the end of the last."""
-    window = memoryview(bytearray(_WINDOW))
+    """Yield the offsets of the marks, those of one window in order."""
+    for offset, data in _iter_windows(file, start, stop):
+        hits = [at for each in automata for _, at, _ in each.find_matches_as_indexes(data)]
+        yield from sorted(offset + at for at in hits)
+
+
+def _iter_windows(file: SourceFile, start: int, stop: int) -> Iterator[tuple[int, memoryview]]:
+    """Yield a part of a file in windows; each begins a little before the end of the last.
+
+    A window is valid until the next one is read.
+    """
+    window = memoryview(bytearray(max(min(_WINDOW, stop - start), 0)))
     holes = find_holes(file)
     while start < stop:
         if holes:
@@ -100,9 +130,7 @@ def _iter_hits(
         length = file.readinto(window[: max(stop - start, 0)])
         if not length:
             return
-        data = window[:length]
-        hits = [at for each in automata for _, at, _ in each.find_matches_as_indexes(data)]
-        yield from sorted(start + at for at in hits)
+        yield start, window[:length]
         start += length if length < _WINDOW else length - _OVERLAP
 
 

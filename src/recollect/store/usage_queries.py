@@ -216,6 +216,12 @@ class UsageQueries:
         )
         return dict(rows)
 
+    def list_message_ids(self) -> list[str]:
+        """Return the ids of all messages, each once."""
+        return [
+            row[0] for row in self.connection.execute("SELECT DISTINCT message_id FROM messages")
+        ]
+
     def select_of_message(self, message_id: str) -> list[LedgerEntry]:
         """Return all rows of a message."""
         return self._select(_OF_MESSAGE, (message_id,))

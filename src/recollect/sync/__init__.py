@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.sync.index_access import find_transcripts, is_current, query_index
     from recollect.sync.list_files import is_list_file, select_indexed
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
+    from recollect.sync.related_files import count_related
     from recollect.sync.session_lists import (
         find_deleted_session,
         list_current,
@@ -60,6 +61,7 @@ _MODULES = {
     "index_access": "query_index find_transcripts is_current",
     "list_files": "is_list_file select_indexed",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
+    "related_files": "count_related",
     "session_lists": (
         "find_deleted_session list_current list_indexed list_unchanged list_retitled "
         "list_unsaved locate_indexed"
@@ -84,6 +86,7 @@ __all__ = [
     "TextProgress",
     "TextWatch",
     "Traits",
+    "count_related",
     "count_separately",
     "find_calls",
     "find_counted",

@@ -105,7 +105,7 @@ def sync_with_parts(
 def _run(directory: Path, request: SyncRequest) -> SyncReport:
     data_directory.refuse_claude_directory(directory, _find_roots(request.transcripts))
     # An invalid price file is reported before anything is done.
-    rule = _load_rule(request.prices, request.fingerprint)
+    rule = load_rule(request.prices, request.fingerprint)
     return ledger_writer.update_ledger(
         directory,
         rule,
@@ -114,7 +114,8 @@ def _run(directory: Path, request: SyncRequest) -> SyncReport:
     )
 
 
-def _load_rule(prices: Path | None, fingerprint: str) -> CostRule:
+def load_rule(prices: Path | None, fingerprint: str) -> CostRule:
+    """Return the counting rule with these prices."""
     return CostRule(load_costs(str(prices) if prices else None, fingerprint))
 
 
@@ -138,7 +139,7 @@ def sync_in_memory(
             if watch is not None:
                 watch(SyncProgress(number, len(tasks), done, total))
 
-    ledger_writer.LedgerWriter(connection, _load_rule(prices, fingerprint)).write(read(), total + 1)
+    ledger_writer.LedgerWriter(connection, load_rule(prices, fingerprint)).write(read(), total + 1)
     return connection
 
 
@@ -150,7 +151,7 @@ def count_separately(
     All files with a copy of a message affect which copy counts, and its figures.
     """
     alone = usage_queries.open_in_memory()
-    rule = _load_rule(prices, find_price_fingerprint(prices))
+    rule = load_rule(prices, find_price_fingerprint(prices))
     ledger_writer.LedgerWriter(alone, rule).copy_files(connection, files)
     return alone
 

@@ -5,7 +5,7 @@ Each is found when it is first needed: a warm command should cost little more th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
@@ -165,13 +165,21 @@ class WorkspaceResources:
             self.count_files(number, len(items))
             yield item
 
-    def query_ledger(self, query: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
-        """Query the updated ledger; return the result, and an error if the index was not used."""
+    def query_ledger(
+        self, query: Callable[[UsageLedger], T], about: Collection[str] = ()
+    ) -> tuple[T, str | None]:
+        """Query the updated ledger; return the result, and an error if the index was not used.
+
+        If the query is only about the sessions with some paths, a ledger that is still empty need
+        not be filled with all of them.
+        """
         from recollect.usage.ledger_access import query_ledger_of
 
         transcripts = self.find_transcripts()
         if not transcripts and not (self.data_directory / INDEX_NAME).exists():
             self.require_sessions()
+        if about and (ledger := self._count_related(transcripts, about)):
+            return query(ledger), None
         return query_ledger_of(
             self.roots,
             self.data_directory,
@@ -180,3 +188,16 @@ class WorkspaceResources:
             prices=self.prices,
             on_progress=lambda at: self.count_files(at.files_done, at.files),
         )
+
+    def _count_related(
+        self, transcripts: Sequence[Transcript], paths: Collection[str]
+    ) -> UsageLedger | None:
+        """Return a ledger of the sessions with these paths; None if the index has them."""
+        from recollect.store.usage_queries import UsageQueries
+        from recollect.sync import count_related
+        from recollect.usage.ledger_access import UsageLedger
+
+        connection = count_related(self.data_directory, transcripts, paths, prices=self.prices)
+        if connection is None:
+            return None
+        return UsageLedger(UsageQueries(connection), self.roots, self.prices)

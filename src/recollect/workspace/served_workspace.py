@@ -8,7 +8,7 @@ only their source differs. A browser can only name sessions by id.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -317,7 +317,9 @@ class ServedWorkspace(workspace.Workspace):
         """Return the report on all files if it was made before and is still current."""
         return self._reports.get_cached(self.snapshot)
 
-    def query_ledger(self, query: Callable[[UsageLedger], T]) -> tuple[T, str | None]:
+    def query_ledger(
+        self, query: Callable[[UsageLedger], T], about: Collection[str] = ()
+    ) -> tuple[T, str | None]:
         """Query the ledger without updating it; without an index, count the files in memory."""
         from recollect.store.usage_queries import UsageQueries
         from recollect.usage.ledger_access import count_in_memory, open_ledger

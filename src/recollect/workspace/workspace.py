@@ -132,7 +132,9 @@ class Workspace(WorkspaceResources):
             known = {name: each.file for each in transcripts if (name := self._find_name(each))}
             if not known:
                 return {}
-            found, _ = self.query_ledger(lambda ledger: attribute_tokens(ledger, known))
+            found, _ = self.query_ledger(
+                lambda ledger: attribute_tokens(ledger, known), about=tuple(known)
+            )
             return {known[name]: shares for name, shares in found.items()}
         except (NewerIndex, NothingFound):
             return {}
