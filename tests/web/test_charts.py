@@ -115,6 +115,20 @@ def test_the_peak_is_named(highest: int, anchor: str) -> None:
     assert "peak" not in draw_columns(["a", "b"], bars[:2], format_rate, "Cost")
 
 
+def test_the_average_is_a_line() -> None:
+    """It ends at the last slot, and has a point only where it bends."""
+    axis = [str(at) for at in range(8)]
+    bars = [Bar(label="a", title="a", slices=(Slice(0, 2.0),), slot=0)]
+    average = [2.0, 0.0, 0.0, 0.0, 1.0]
+    drawing = draw_columns(axis, bars, format_rate, "Cost", average=average)
+    (inner,) = (each for each in ET.fromstring(drawing).iter("svg") if "viewBox" in each.attrib)
+    assert inner.attrib["viewBox"] == "0 0 8 236"
+    assert [each.attrib["points"] for each in inner.iter("polyline")] == [
+        "3.5,20 4.5,206 6.5,206 7.5,113"
+    ]
+    assert "polyline" not in draw_columns(axis, bars, format_rate, "Cost")
+
+
 @given(charts())
 def test_columns_stay_within_the_drawing(chart: tuple[list[str], list[Bar]]) -> None:
     """Any figures give well-formed SVG without style or script, and no box of negative size."""

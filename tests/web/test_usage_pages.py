@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -54,6 +55,12 @@ def priced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with run_server(folder, root, "--no-open") as running:
         running.wait_until_current()
         yield running
+
+
+def _measure(row: dict[str, Any], measure: str) -> float:
+    names = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+    tokens: int = sum(row[f"{name}_tokens"] for name in names)
+    return row["cost_usd"] or 0 if measure == "cost" else tokens
 
 
 def _report(server: RunningServer, **wanted: str) -> dict[str, Any]:
@@ -184,6 +191,36 @@ def test_charts_stand_above_tables(priced: RunningServer, measure: str, breakdow
     columns = [text.partition(":")[0] for text in find_texts(page, "g", class_="column")]
     rows = [text.split()[0] for text in find_texts(page, "tr", data_item="")]
     assert sorted(columns) == sorted(rows) != []
+
+
+@pytest.mark.parametrize("measure", ["cost", "tokens"])
+def test_the_average_is_that_of_the_table(priced: RunningServer, measure: str) -> None:
+    """A day of the line is the mean of seven rows; days without a row are 0."""
+    where = f"measure={measure}&since=2026-10-01&timezone=UTC"
+    page = priced.get(f"/usage?group=day&{where}").body
+    assert "7-day average" in find_texts(page, "ul", class_="legend")[0]
+    points = page.decode().partition('<polyline class="average" points="')[2].partition('"')[0]
+    rows = _report(priced, group="day", since="2026-10-01", timezone="UTC")["rows"]
+    by_day = {date.fromisoformat(row["key"]): _measure(row, measure) for row in rows}
+    first, last = min(by_day), max(by_day)
+    days = [last - timedelta(days=at) for at in range((last - first).days - 5)]
+    average = {
+        (day - first).days: sum(by_day.get(day - timedelta(days=at), 0) for at in range(7)) / 7
+        for day in days
+    }
+    drawn = {int(float(x)): float(y) for x, y in (each.split(",") for each in points.split())}
+    assert {min(average), max(average)} <= set(drawn) <= set(average)
+    # Heights are proportional to the values, 206 is 0.
+    highest = max(drawn, key=lambda at: average[at])
+    unit = (206 - drawn[highest]) / average[highest]
+    assert {at: 206 - average[at] * unit for at in drawn} == pytest.approx(drawn, abs=0.01)
+
+
+@pytest.mark.parametrize("wanted", ["group=day&since=2026-11-10", "group=week", "group=model"])
+def test_no_average_where_it_says_nothing(priced: RunningServer, wanted: str) -> None:
+    """A few days are not averaged, nor are other rows than days."""
+    page = priced.get(f"/usage?{wanted}").body
+    assert (b"average" in page, find_texts(page, "table") != []) == (False, True)
 
 
 def test_wrong_filters_are_told_in_place(server: RunningServer) -> None:

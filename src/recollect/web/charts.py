@@ -86,10 +86,12 @@ def draw_columns(
     show: Show,
     label: str,
     rules: Sequence[Rule] = (),
+    average: Sequence[float] = (),
 ) -> Markup:
     """Draw columns on an axis with a label for every slot, including those without a bar.
 
     With `rules`, there is a vertical line at the start of each, and only these are labelled.
+    With `average`, there is a line through its values, of which the last is that of the last slot.
     """
     ticks = find_ticks(max((bar.value for bar in bars), default=0))
     scale = (_BASE - _TOP) / ticks[-1]
@@ -102,6 +104,7 @@ def draw_columns(
             *map(_draw_line, heights),
             *(_draw_rule(rule, width) for rule in rules),
             *(_draw_column(bar, width, scale) for bar in bars),
+            *_draw_average(average, len(axis), scale),
             *([] if rules else _draw_labels(axis, width)),
             *_draw_peak(bars, width, scale),
         ],
@@ -198,6 +201,25 @@ def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
     return Markup('<g class="column"><title>{}</title>{}{}</g>').format(
         show_text(bar.title), target, Markup().join(parts)
     )
+
+
+def _draw_average(average: Sequence[float], slots: int, scale: float) -> list[Markup]:
+    """Draw a line in units of slots, because a path cannot have percentages."""
+    if not average:
+        return []
+    first = slots - len(average)
+    bends = [
+        at
+        for at, value in enumerate(average)
+        if at in (0, len(average) - 1) or not average[at - 1] == value == average[at + 1]
+    ]
+    points = " ".join(f"{first + at + 0.5:g},{_trim(_BASE - average[at] * scale)}" for at in bends)
+    return [
+        Markup(
+            '<svg width="100%" height="{1}" viewBox="0 0 {0} {1}" preserveAspectRatio="none">'
+            '<polyline class="average" points="{2}" vector-effect="non-scaling-stroke"/></svg>'
+        ).format(slots, HEIGHT, points)
+    ]
 
 
 def _draw_peak(bars: Sequence[Bar], width: float, scale: float) -> list[Markup]:

@@ -18,6 +18,7 @@ from recollect.documents.usage_report import CurrentBlock, Figures, UsageDocumen
 from recollect.errors import UsageError
 from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
 from recollect.render.html.html_turns import shorten_model
+from recollect.usage.derived_figures import average_days
 from recollect.usage.reports import ReportOrder
 from recollect.usage.zones import load_zone
 from recollect.web import charts, history_endpoints, http_messages, templating
@@ -51,6 +52,7 @@ class Chart(Struct, frozen=True, kw_only=True):
     drawing: Markup
     legend: tuple[ChartEntry, ...]
     has_unknown: bool
+    has_average: bool
 
 
 def make_chart(
@@ -66,6 +68,7 @@ def make_chart(
     name = name[:1].lower() + name[1:] if name[1:2].islower() else name
     caption = translator(f"usage.chart_{measure}", group=name)
     named = [row for row in rows if row.figures.key is not None or not report.group.is_time]
+    average: list[float] = []
     if report.group.is_time:
         axis, slots = lay_out([row.figures.key or "" for row in named], report.group)
         rules = rule_months(axis, report.group, translator("home.months").split())
@@ -73,7 +76,8 @@ def make_chart(
             kinds.make_bar(row, slots[row.figures.key]) for row in named if row.figures.key in slots
         ]
         show = format_rate if measure == "cost" else _show_count
-        drawing = charts.draw_columns(_shorten(axis), bars, show, caption, rules)
+        average = _average_bars(report, bars, axis)
+        drawing = charts.draw_columns(_shorten(axis), bars, show, caption, rules, average)
     else:
         named.sort(key=lambda row: -(usage_table.measure_figures(row.figures, measure) or 0))
         bars = [kinds.make_bar(row) for row in named[:MAX_NAMED_BARS]]
@@ -85,7 +89,22 @@ def make_chart(
         drawing=drawing,
         legend=kinds.legend,
         has_unknown=any(bar.is_open for bar in bars),
+        has_average=bool(average),
     )
+
+
+def _average_bars(
+    report: UsageDocument, bars: Sequence[charts.Bar], axis: Sequence[str]
+) -> list[float]:
+    """Return the 7-day average; empty if the axis does not have all days."""
+    if report.group is not Group.DAY or report.omitted_rows or not axis:
+        return []
+    if _number(axis[-1], Group.DAY) - _number(axis[0], Group.DAY) >= len(axis):
+        return []
+    values = [0.0] * len(axis)
+    for bar in bars:
+        values[bar.slot] = bar.value
+    return average_days(values)
 
 
 def _show_count(tokens: float) -> str:
