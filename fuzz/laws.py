@@ -100,8 +100,14 @@ def check_resumed(records: list[Record], data: bytes, position: int, max_line: i
 def check_usage(records: list[Record], path: Path) -> None:
     """`read_usage` finds in the file at `path` what the full reader found."""
     found = [_project(record) for record in read_usage(path)]
-    wanted = [_project(record) for record in records if isinstance(record, Assistant)]
-    wanted = [item for item in wanted if item[-1] is not None]
+    wanted = [
+        _project(record)
+        for record in records
+        if isinstance(record, Assistant)
+        and record.message is not None
+        # Old clients wrote a cost without usage.
+        and (record.message.usage or record.cost_usd)
+    ]
     if found != wanted:
         extra = [item for item in found if item not in wanted]
         missing = [item for item in wanted if item not in found]

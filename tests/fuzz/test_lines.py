@@ -81,6 +81,24 @@ def test_usage_that_the_narrow_reader_leaves_out_is_noticed(tmp_path: Path) -> N
         laws.check_usage(laws.read_chunks([line], 1000), tmp_path / "empty.jsonl")
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        '"message":{"id":"m","usage":{"input_tokens":1}}',
+        '"costUSD":0.5,"message":{"id":"m"}',
+        '"costUSD":0,"message":{"id":"m"}',
+        '"costUSD":0.5',
+        '"message":{"id":"m"}',
+    ],
+)
+def test_usage_and_costs_of_old_clients_follow_the_law(tmp_path: Path, fields: str) -> None:
+    """Records with usage, with only a cost and with neither break no law."""
+    line = f'{{"type":"assistant",{fields}}}\n'.encode()
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(line)
+    laws.check_usage(laws.read_chunks([line], 1000), path)
+
+
 def test_a_slow_read_is_noticed() -> None:
     """Ten seconds for a kilobyte break a law."""
     with pytest.raises(LawBroken, match=r"1000 bytes took 10\.0 s"):
