@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -10,9 +11,10 @@ from recollect.export import ExportOptions, Format
 from recollect.export.export_content import SessionPart
 from recollect.export.exporter import Exporter
 from recollect.workspace.workspace import open_workspace
-from tests.export.sessions import open_demo
+from tests.export.sessions import open_demo, reply, say, write_session
 from tests.export.test_formats import GOLDEN, stabilise
 from tests.golden import check_golden
+from tests.redact.made_up_secrets import FAMILIES
 
 SUFFIXES = {Format.HTML: "html", Format.MARKDOWN: "md"}
 NAMES = ("harbour", "json flag", "Document the theme interface")
@@ -69,3 +71,18 @@ def test_pages_hold_every_turn_once(tmp_path: Path) -> None:
         re.findall(r'<article class="[^"]*" id="(turn-\d+)"', page.read_text()) for page in pages
     ]
     assert found == [["turn-1", "turn-2", "turn-3"], ["turn-4"]]
+
+
+@pytest.mark.parametrize("length", [100, 110, 280, 290])
+def test_the_titles_of_an_index_hold_only_whole_tags(tmp_path: Path, length: int) -> None:
+    """Wherever the secret begins, of prompts on pages and of sessions in a directory."""
+    token = FAMILIES["github"].make(Random(5)).text
+    prompt = f"{'a' * length} {token} and so on".ljust(400, "z")
+    records = [say(prompt), reply({"type": "text", "text": "no"})]
+    names = tuple(str(write_session(tmp_path / "claude", records, name)) for name in ("s1", "s2"))
+    with open_workspace(tmp_path / "claude", temporary=True) as workspace:
+        workspace.export(names[0], tmp_path / "pages", ExportOptions(format=Format.HTML, split=1))
+        workspace.export(names, tmp_path / "many", ExportOptions(format=Format.HTML))
+    for index in (tmp_path / "pages" / "index.html", tmp_path / "many" / "index.html"):
+        title = re.findall(r'<a href="[^"]+">([^<]*)</a>', index.read_text("utf-8"))[0]
+        assert re.search(r"\[redacted(?!:github-token#1\])|\[[a-z]*$", title) is None, title

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from recollect.redact import mask_in_lines, mask_words, may_contain_secret
+from recollect.redact import cut_text, mask_in_lines, mask_words, may_contain_secret
 from recollect.redact.policy import find_secrets
 from tests.redact.made_up_secrets import WITH_RULE, make_pem
 
@@ -43,6 +43,25 @@ def test_what_only_looks_similar_needs_none(text: str) -> None:
 def test_a_short_text_is_masked_without_numbers() -> None:
     """A title does not know how many secrets its session has."""
     assert mask_words(f"deploy with {KEY}") == "deploy with [redacted:aws-key]"
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "cut"),
+    [
+        ("use [redacted:aws-key#1] here", 4, "use "),
+        ("use [redacted:aws-key#1] here", 5, "use "),
+        ("use [redacted:aws-key#1] here", 23, "use "),
+        ("use [redacted:aws-key#1] here", 24, "use [redacted:aws-key#1]"),
+        ("use [redacted:aws-key] here", 21, "use "),
+        ("use [redacted:aws-key] here", 25, "use [redacted:aws-key] he"),
+        ("[redacted:aws-key][redacted:aws-key]", 20, "[redacted:aws-key]"),
+        ("the list [1, 2, 3]", 12, "the list [1,"),
+        ("short", 12, "short"),
+    ],
+)
+def test_no_tag_is_cut(text: str, length: int, cut: str) -> None:
+    """A text ends before it; other brackets are cut like words."""
+    assert cut_text(text, length) == cut
 
 
 def test_no_secret_is_taken_for_words() -> None:

@@ -9,6 +9,7 @@ from recollect.web.template_filters import (
     get_base_name,
     make_unique_names,
     shorten_tool,
+    truncate,
 )
 
 NOON = 1_794_744_000
@@ -115,3 +116,18 @@ def test_tools_of_servers_are_named_without_them() -> None:
         "read__all",
         "mcp__odd",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "shown"),
+    [
+        ("as long as it may be", 15, "as long as it may be"),
+        ("a little longer than that", 15, "a little..."),
+        ("密钥是[redacted:aws-key#1]，请使用", 15, "密钥是..."),
+        ("x=[redacted:aws-key] and more", 16, "x=..."),
+        ("x=[redacted:aws-key] and more", 23, "x=[redacted:aws-key]..."),
+    ],
+)
+def test_titles_are_cut_at_words_and_tags(text: str, length: int, shown: str) -> None:
+    """Also where a text has no blanks; a few characters more are not worth a cut."""
+    assert truncate(text, length) == shown

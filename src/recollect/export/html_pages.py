@@ -21,6 +21,7 @@ from recollect.documents import turn_documents
 from recollect.export.export_content import ExportContent
 from recollect.export.export_options import ExportOptions, Images, Theme, select_steps
 from recollect.export.writing import Piece
+from recollect.redact import cut_text
 from recollect.render.html import html_parts
 from recollect.render.html.html_text import MAX_COLOURED_LENGTH, show_text
 from recollect.render.html.html_turns import Frame, render_turn
@@ -90,7 +91,7 @@ def name_turn(turn: turn_documents.TurnView) -> str:
     """Return the first line of a prompt."""
     line = take_line(f"{turn.command or ''} {turn.words}".strip())
     fallback = name_in_english(turn.kind or "session")
-    return line[:_MAX_LINE] or fallback
+    return cut_text(line, _MAX_LINE) or fallback
 
 
 def _start(

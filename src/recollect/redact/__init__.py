@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 _NUMBER: Final = re.compile(r"(\[redacted:[a-z0-9\-]+)#[0-9]+\]")
+_TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+(?:#[0-9]+)?\]")
 # What secrets are assigned to or follow, in lower case.
 _KEYWORDS: Final = (
     *("passw", "passphrase", "pwd", "secret", "token", "credential", "key", "auth", "bearer"),
@@ -78,6 +79,13 @@ def mask_path(path: str) -> str:
     Paths have ids and dates, which look unlike words; the rules are not loaded for them.
     """
     return mask_words(path) if _UNLIKE_FOLDERS.search(path) else path
+
+
+def cut_text(text: str, length: int) -> str:
+    """Return at most `length` characters of a masked text: a tag is kept whole or left out."""
+    start = text.rfind("[", 0, length)
+    tag = _TAG.match(text, start) if start >= 0 else None
+    return text[: start if tag and tag.end() > length else length]
 
 
 def mask_lines(text: str) -> list[str]:

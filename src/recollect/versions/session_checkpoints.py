@@ -24,7 +24,7 @@ from recollect.errors import NothingFound
 from recollect.library.processes import read_small
 from recollect.locations import Transcript, is_plain_name
 from recollect.locations.claude_directories import TIMELINES_DIRECTORY
-from recollect.redact import mask_name, mask_words
+from recollect.redact import cut_text, mask_name, mask_words
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.turns import Turn
@@ -101,7 +101,7 @@ def _describe(node: _Node) -> OpcodeCheckpoint:
     return OpcodeCheckpoint(
         id=mask_name(checkpoint.id),
         time=checkpoint.timestamp if parse_time(checkpoint.timestamp) else None,
-        words=" ".join(words[: 2 * _MAX_PROMPT].split())[:_MAX_PROMPT],
+        words=cut_text(" ".join(cut_text(words, 2 * _MAX_PROMPT).split()), _MAX_PROMPT),
         files=len(node.file_snapshot_ids),
     )
 

@@ -19,7 +19,7 @@ from recollect.records import attachment_kinds, attachments, conversation_record
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
-from recollect.redact import mask_words
+from recollect.redact import cut_text, mask_words
 from recollect.session import times, tool_calls, turns
 from recollect.session.session import Session
 from recollect.versions import recorded_evidence
@@ -375,4 +375,4 @@ def name_prompt(turn: turns.Turn | None) -> str:
     # Masked before it is cut: half of a key is no longer recognised as one.
     words = mask_words(turn.words or (turn.command.name if turn.command else ""))
     # Each line of a blame repeats it, and a prompt can be a pasted file.
-    return " ".join(words[: 2 * _MAX_PROMPT].split())[:_MAX_PROMPT]
+    return cut_text(" ".join(cut_text(words, 2 * _MAX_PROMPT).split()), _MAX_PROMPT)

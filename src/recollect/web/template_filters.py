@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from recollect import quantities
 from recollect.records.tools import split_mcp_name
+from recollect.redact import cut_text
 from recollect.render.html.html_turns import shorten_model
 from recollect.render.views.part_builders import shorten_path
 from recollect.session.figures import COMPACTED, FAILED, MAX_STEPS, STEP_NAMES, TEXT, YOU
@@ -226,6 +227,17 @@ def _keep_exact(text: str) -> Markup:
     return escape(text)
 
 
+_LEEWAY: Final = 5
+_DOTS: Final = "..."
+
+
+def truncate(text: str, length: int) -> str:
+    """Return the first words of a masked text, as Jinja's filter does, but no part of a tag."""
+    if len(text) <= length + _LEEWAY:
+        return text
+    return cut_text(text, length - len(_DOTS)).rsplit(" ", 1)[0] + _DOTS
+
+
 FILTERS: Final[dict[str, Callable[..., object]]] = {
     "number": or_dash(quantities.format_number),
     "short": or_dash(quantities.format_short_number),
@@ -247,5 +259,6 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "share": draw_share,
     "months": draw_months,
     "exact": _keep_exact,
+    "truncate": truncate,
     "version_mark": draw_single_mark,
 }

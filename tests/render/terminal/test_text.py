@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.render.terminal import measure, restore_text, safe_text, shorten
+from recollect.render.terminal import clip, measure, restore_text, safe_text, shorten
 
 HIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
 REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -112,3 +112,12 @@ def test_what_is_shown_can_be_taken_back(text: str) -> None:
     """A text that holds no signs of ours is what its shown form is restored to."""
     plain = text.replace("␛", "").replace("‹", "")
     assert restore_text(safe_text(plain)) == plain
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [(4, "密…"), (12, "密钥…"), (20, "密钥…"), (23, "密钥[redacted:aws-key]…")],
+)
+def test_a_title_is_clipped_before_a_tag(columns: int, shown: str) -> None:
+    """Never within one: half of it looks like words of the title."""
+    assert clip("密钥[redacted:aws-key]和其他", columns) == shown

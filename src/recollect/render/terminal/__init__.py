@@ -121,7 +121,11 @@ def shorten(text: str, columns: int) -> str:
 
 def clip(text: str, columns: int) -> str:
     """Shorten safe, single-line `text` to `columns` at its end: titles start with what matters."""
-    return text if measure(text) <= columns else _take(text, max(columns - 1, 0)) + _ELLIPSIS
+    if measure(text) <= columns:
+        return text
+    from recollect.redact import cut_text  # most titles fit
+
+    return cut_text(text, len(_take(text, max(columns - 1, 0)))) + _ELLIPSIS
 
 
 def _take(text: str, columns: int) -> str:

@@ -35,6 +35,7 @@ from recollect.records.blocks import (
 from recollect.records.decoding import REFUSED, decode_value
 from recollect.records.envelope import is_absent
 from recollect.records.tools.file_tools import PatchHunk
+from recollect.redact import cut_text
 
 
 def shorten_path(path: str, directory: str | None) -> str:
@@ -83,14 +84,14 @@ def take_line(text: str) -> str:
     line, _, rest = start.partition("\n")
     line = line.rstrip()
     if len(line) > LINE_LIMIT:
-        return line[:LINE_LIMIT] + _ELLIPSIS
+        return cut_text(line, LINE_LIMIT) + _ELLIPSIS
     return f"{line} {_ELLIPSIS}" if rest else line
 
 
 def join_lines(text: str) -> str:
     """Return the start of `text` in one line, marked if there is more."""
     words = " ".join(text.split(maxsplit=LINE_LIMIT)[:LINE_LIMIT])
-    return words if len(words) <= LINE_LIMIT else words[:LINE_LIMIT] + _ELLIPSIS
+    return words if len(words) <= LINE_LIMIT else cut_text(words, LINE_LIMIT) + _ELLIPSIS
 
 
 def fold_progress(text: str) -> str:

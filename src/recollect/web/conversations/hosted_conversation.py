@@ -29,6 +29,7 @@ from recollect.records.conversation_records import ApiMessage, Assistant, User, 
 from recollect.records.envelope import Chain, Record, Span
 from recollect.records.tools import canonical_name
 from recollect.records.tools.file_tools import CHANGE_TOOLS
+from recollect.redact import cut_text
 from recollect.redact.growing_text import GrowingText
 from recollect.render.views.growing_turns import GrowingTurns
 from recollect.session import prompt_contexts, record_texts, session, subagents, tool_effects
@@ -323,7 +324,7 @@ class HostedConversation:
                     event, text=prompt_contexts.summarize_prompt(self._mask(event.text))
                 )
                 self.prompts = (*self.prompts, shown)
-                self.title = self.title or " ".join(shown.text.split())[:MAX_TITLE]
+                self.title = self.title or cut_text(" ".join(shown.text.split()), MAX_TITLE)
             case events.PromptTaken(uuid=uuid) | events.PromptWithdrawn(uuid=uuid):
                 self.prompts = tuple(each for each in self.prompts if each.uuid != uuid)
                 self._drafts.pop(uuid, None)
