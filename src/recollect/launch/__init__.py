@@ -1,1 +1,1 @@
-"""Start what belongs to the user: their own Claude Code, their own browser."""
+"""Start programs of the user: their own Claude Code and their own browser."""

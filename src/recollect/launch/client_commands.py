@@ -1,13 +1,13 @@
-"""The commands that run the user's own Claude Code: one that resumes a session in its directory,
-and one for a prompt, printed as a stream.
+"""Build the commands that run the user's own Claude Code: one that resumes a session in its
+directory, and one that runs a prompt and prints a stream.
 
-Knows the commands and why they may not work. No shell is involved: the id of a session is checked
-and passed as an argument of its own, so that nothing in a transcript can become a command. A
-command that is printed for copying is quoted, and refused if it would not be run as it looks.
+Also checks whether a command can run. No shell is involved: the session id is checked and passed as
+a separate argument, so nothing in a transcript can become a command. A command that is printed for
+copying is quoted, and refused if a shell would not run it as shown.
 
-Nothing is added that widens the client's permissions: it gets only the options that the user typed
-for it. The prompt comes after `--`, so that one that looks like an option, or follows an
-option with many values, is still the prompt.
+Nothing is added that widens the client's permissions: it gets only the options that the user typed.
+The prompt comes after `--`, so a prompt that looks like an option, or follows an option with
+several values, is still a prompt.
 """
 
 import os
@@ -45,7 +45,7 @@ class Resumption(Struct, frozen=True, kw_only=True):
 
     @property
     def shell_command(self) -> str:
-        """The same as a command line for a POSIX shell, quoted."""
+        """Return the same as a quoted command line for a POSIX shell."""
         words = [*(f"{name}={value}" for name, value in self.environment.items()), *self.arguments]
         return f"cd {shlex.quote(self.directory)} && {_join(words)}"
 
@@ -58,7 +58,7 @@ def plan_resume(
     fork: bool = False,
     extra_arguments: Sequence[str] = (),
 ) -> Resumption:
-    """Return how to resume the session of `transcript`, whose last known directory is `cwd`.
+    """Plan how to resume the session of `transcript`, whose last known directory is `cwd`.
 
     With `fork` the client continues in a copy; `extra_arguments` are passed to it unchanged. Raises
     UsageError if it is not a session, and NothingFound if its directory is not known.
@@ -79,7 +79,7 @@ def plan_resume(
 
 
 def _require_transcript(transcript: Transcript, session_id: str) -> None:
-    """Raise NothingFound if Claude Code has deleted the transcript: it could not resume it."""
+    """Raise NothingFound if Claude Code has deleted the transcript and could not resume it."""
     if is_partial(transcript.file):
         raise NothingFound(
             f"Cannot resume {session_id}: Claude Code has deleted it; only your prompts are left."
@@ -148,7 +148,7 @@ def _require_id(transcript: Transcript) -> str:
 
 
 def _find_directory(cwd: str, project: str) -> str:
-    """Return the project's own directory: the session may have moved into a subdirectory since."""
+    """Return the directory of the project: the session may have moved into a subdirectory since."""
     path = Path(cwd)
     for directory in (path, *path.parents):
         names = encode_project_path(str(directory)), encode_without_limit(str(directory))
@@ -158,13 +158,13 @@ def _find_directory(cwd: str, project: str) -> str:
 
 
 def _root_environment(transcript: Transcript, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable for the session's root, empty if it is the client's default."""
+    """Return the variable for the session's root; empty if it is the client's default."""
     root = transcript.root
     return {} if root is None else make_root_environment(root, environment)
 
 
 def make_root_environment(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable that makes the client use `root`, empty if it does so anyway."""
+    """Return the variable that makes the client use `root`; empty if it does so anyway."""
     home = find_home(environment)
     usual = environment.get(CONFIG_VARIABLE) or (home and home / ".claude")
     if usual and os.path.realpath(usual) == os.path.realpath(root):
@@ -173,7 +173,7 @@ def make_root_environment(root: Path, environment: Mapping[str, str]) -> dict[st
 
 
 def _join(words: list[str]) -> str:
-    """Join words for a shell; an assignment keeps its name and `=` outside the quotes."""
+    """Join words for a shell; the name and `=` of an assignment stay outside the quotes."""
     quoted = []
     for word in words:
         name, sign, value = word.partition("=")
@@ -188,14 +188,15 @@ STREAMING: Final = (
     "--verbose",
     "--include-partial-messages",
 )
-"""Makes the client print each message, and each piece of one, immediately."""
+"""Make the client print each message, and each part of one, immediately."""
 
 END_OF_OPTIONS: Final = "--"
 _RESERVED: Final = frozenset({"--output-format", "--input-format", END_OF_OPTIONS})
-"""Options that cannot be passed to the client: the stream would be unreadable or never end."""
+"""Options that cannot be passed to the client: its output would be unreadable or never end."""
 
 MAX_PROMPT_LENGTH: Final = 100_000
-"""Bytes of a prompt: Linux accepts 128 KB in one argument, and its error is not helpful."""
+"""Maximum size of a prompt in bytes: Linux accepts 128 KB in one argument, and its error message
+does not help."""
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -210,7 +211,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     model: str | None = None
     permission_mode: str | None = None
     extra_arguments: tuple[str, ...] = ()
-    """Options that are passed to the client unchanged."""
+    """Options to pass to the client unchanged."""
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -224,7 +225,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 def plan_run(request: RunRequest) -> Run:
-    """Return how to run `request`; raises UsageError if it is invalid."""
+    """Plan how to run `request`; raises UsageError if it is invalid."""
     _check(request)
     resumption = request.resumption
     return Run(
@@ -252,7 +253,7 @@ def check_run(run: Run, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def create_private_file(path: Path) -> int:
-    """Return the descriptor of a new file that only its owner can read; UsageError if it exists."""
+    """Create a private file and return its descriptor; raises UsageError if it exists."""
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -279,7 +280,7 @@ def _check(request: RunRequest) -> None:
 
 
 def _check_extra_arguments(arguments: Sequence[str]) -> None:
-    """Raise UsageError for a client option that would break the stream we read."""
+    """Raise UsageError for a client option that would break the stream that we read."""
     for argument in arguments:
         name = argument.partition("=")[0]
         if name in _RESERVED:
@@ -287,7 +288,7 @@ def _check_extra_arguments(arguments: Sequence[str]) -> None:
 
 
 def _list_options(request: RunRequest) -> list[str]:
-    """Return the options, each with its value in one word: a value may begin with a dash."""
+    """Return the options, each in one word with its value, which may start with a dash."""
     resumption = request.resumption
     chosen = {
         "--resume": resumption.session_id if resumption else None,

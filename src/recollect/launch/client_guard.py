@@ -1,8 +1,8 @@
-"""Ends a client and everything it started, even if the process that started it is killed.
+"""End a client and everything it started, even if the process that started it is killed.
 
-Run as a program of its own (`start_guard`), it waits until its parent is gone and then ends the
-client: alone, a client would finish its turn. Tools of a client may be in process groups of their
-own, so its descendants are ended too. Needs the standard library only, so that it starts within
+The guard is a separate program (`start_guard`) that waits until its parent has exited and then ends
+the client, which would otherwise finish its turn. Tools of a client may have their own process
+groups, so all its descendants are ended too. Uses only the standard library, so it starts within
 milliseconds and stays small.
 """
 
@@ -20,17 +20,17 @@ GRACE_SECONDS = 3.0
 _POLL_SECONDS = 2.0
 _STEP_SECONDS = 0.05
 _KERNEL = 2
-"""The process whose children are threads of the kernel."""
+"""The id of the process whose children are kernel threads."""
 _PARENT_FIELD = 1
 _START_FIELD = 19
-"""Positions in `/proc/<pid>/stat`, after the name in parentheses."""
+"""Index of the start time in `/proc/<pid>/stat`, counted after the name in parentheses."""
 
 Process = tuple[int, str]
 """A process id and when the process started, so that a reused id is not mistaken for it."""
 
 
 def make_mark() -> str:
-    """Return a setting for the environment of a client, inherited by everything it starts."""
+    """Return an environment variable that marks a client and everything it starts."""
     return f"{MARK_VARIABLE}={os.urandom(16).hex()}"
 
 
@@ -58,10 +58,10 @@ def stop_guard(guard: "subprocess.Popen[bytes] | None") -> None:
 
 
 def list_process_tree(client: int, mark: str) -> list[Process]:
-    """Return the client and all its descendants, in whatever process group they are.
+    """Return the client and all its descendants, whatever process group they are in.
 
-    A tool whose parent has exited is found by the mark of the client, where the system shows
-    environments.
+    A tool whose parent has exited is found by the client's mark, if the system shows the
+    environment of processes.
     """
     parents = _read_processes()
     tree = [client]
@@ -72,7 +72,7 @@ def list_process_tree(client: int, mark: str) -> list[Process]:
 
 
 def _list_marked(mark: str, known: list[Process]) -> list[Process]:
-    """Return the processes with a mark that are not known yet."""
+    """Return the processes with a mark that are not in `known`."""
     now = _read_processes()
     others = [(pid, started) for pid, (_, started) in now.items() if (pid, started) not in known]
     marked: list[Process] = []
@@ -80,7 +80,7 @@ def _list_marked(mark: str, known: list[Process]) -> list[Process]:
     while others:
         settings = {each: read_settings(each[0]) for each in others}
         marked += [each for each in others if mark.encode() in (settings[each] or ())]
-        # On older systems threads of the kernel look as if they were being loaded forever.
+        # On older systems kernel threads look as if they were still being loaded.
         loading = [each for each in others if settings[each] is None]
         others = [each for each in loading if _KERNEL not in (each[0], now[each[0]][0])]
         if time.monotonic() > deadline:
@@ -90,7 +90,7 @@ def _list_marked(mark: str, known: list[Process]) -> list[Process]:
 
 
 def read_settings(pid: int) -> list[bytes] | None:
-    """Return the environment of a process, as far as it can be read.
+    """Return the environment of a process, as far as it is readable.
 
     None while its program is being loaded: for a moment it has neither arguments nor environment.
     """
@@ -105,7 +105,7 @@ def read_settings(pid: int) -> list[bytes] | None:
 
 
 def signal_process_tree(group: int, tree: list[Process], number: int) -> None:
-    """Send a signal to a process group, and to those of a tree that are elsewhere."""
+    """Send a signal to a process group, and to the processes of a tree that are not in it."""
     _send(os.killpg, group, number)
     now = _read_processes()
     for pid, started in tree:
@@ -123,12 +123,12 @@ def _send(send: Callable[[int, int], None], target: int, number: int) -> None:
     try:
         send(target, number)
     except (ProcessLookupError, PermissionError):
-        # It has exited meanwhile, or became another user's.
+        # It has exited meanwhile, or its id belongs to another user's process now.
         return
 
 
 def _read_processes() -> dict[int, tuple[int, str]]:
-    """Return parent and start time of every process; those that have exited are left out."""
+    """Return parent and start time of every process that is running."""
     if sys.platform == "linux":
         found = dict(filter(None, map(_read_stat, Path("/proc").glob("[0-9]*"))))
     else:
@@ -163,7 +163,7 @@ def end_process_tree(
 ) -> None:
     """Terminate, then kill, the remaining processes of a client's tree.
 
-    A tool may have been started after the tree was listed, by a client that has exited since.
+    A client that has exited may have started a tool after the tree was listed.
     """
     tree = tree + _list_marked(mark, tree)
     if not is_any_running(tree):
@@ -178,7 +178,7 @@ def end_process_tree(
 def main(client: int, parent: int, mark: str) -> None:
     """Wait for the parent to exit, then end the client."""
     while os.getppid() == parent:
-        # Its end closes the pipe, unless another child of it holds a copy.
+        # The pipe is closed when the parent exits, unless another child of it holds a copy.
         if select.select([0], [], [], _POLL_SECONDS)[0]:
             break
     end_process_tree(client, list_process_tree(client, mark), mark)

@@ -1,9 +1,9 @@
 """Run the user's own client as a child process, and read what it prints.
 
-Knows pipes, threads and signals, not what a message means. Two threads drain the pipes at all
-times, so that a client that is asked to stop never blocks on a busy reader; their queue is
-unbounded, because a stream is as long as one reply. A program that the client left behind may keep
-the pipes open: after the client has exited they are read for `LINGER_SECONDS`, not forever.
+Handles pipes, threads and signals, but does not interpret messages. Two threads drain the pipes at
+all times, so a client that should stop never blocks on a busy reader; their queue is unbounded,
+because a stream is only as long as one reply. A program that the client has started may outlive it
+and keep the pipes open, so they are read only for `LINGER_SECONDS` after the client has exited.
 """
 
 import os
@@ -29,17 +29,19 @@ CHUNK: Final = 64 * 1024
 LINGER_SECONDS: Final = 1.0
 StopStep = tuple[signal.Signals, float]
 STOP_STEPS: Final[tuple[StopStep, ...]] = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0))
-"""The signals that stop a client, each with the seconds to wait after it; then it is killed."""
+"""The signals that stop a client, each with the seconds to wait after it; after the last one it is
+killed."""
 
 MAX_STDERR_LINE: Final = 10_000
 _SIGNAL_EXIT_BASE: Final = 128
 """Shells report an exit by signal as this plus the signal number."""
 
 _PR_SET_PDEATHSIG: Final = 1
-"""The option of Linux's `prctl` for a signal that is sent when the parent exits."""
+"""The option of Linux's `prctl` that requests a signal when the parent exits."""
 
 _Chunks = SimpleQueue[tuple[bool | None, bytes]]
-"""Whether it came from stderr, and the bytes, empty at the end; None is a request to stop."""
+"""Whether the bytes came from stderr, and the bytes, which are empty at the end; None is a request
+to stop."""
 
 
 class StderrLine(Struct, frozen=True):
@@ -49,14 +51,14 @@ class StderrLine(Struct, frozen=True):
 
 
 class StdoutMessage(Struct, frozen=True):
-    """A message, or a value for a bad line; `raw` is its bytes, empty if the line is too long."""
+    """A message, or the value for an invalid line; `raw` is empty if the line is too long."""
 
     item: StreamItem
     raw: bytes
 
 
 class ClientProcess:
-    """A client that is running, or has exited."""
+    """A client process that is running or has exited."""
 
     def __init__(
         self,
@@ -79,12 +81,12 @@ class ClientProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Return its process id."""
         return self._process.pid
 
     @property
     def code(self) -> int | None:
-        """Its exit code as a shell reports it; None while it runs."""
+        """Return its exit code as a shell reports it; None while it runs."""
         return read_exit_code(self._process.poll())
 
     def iter_items(self, pause: float) -> Iterator[StdoutMessage | StderrLine | None]:
@@ -112,9 +114,9 @@ class ClientProcess:
         self._chunks.put((None, b""))
 
     def stop(self) -> None:
-        """Stop the client, politely first; its remaining output can still be read.
+        """Stop the client, gracefully at first; its remaining output can still be read.
 
-        Clients up to 2.1.112 may leave their tools running, which have process groups of their own.
+        Clients up to 2.1.112 may leave tools running, in process groups of their own.
         """
         has_tree = sys.platform != "win32"
         tree = client_guard.list_process_tree(self.pid, self._mark) if has_tree else []
@@ -145,7 +147,7 @@ class ClientProcess:
         if sys.platform == "win32":
             self._process.send_signal(signal.CTRL_BREAK_EVENT)
         elif number == signal.SIGINT:
-            # Only the client: it stops its own children, and reports how that went.
+            # Signal only the client: it stops its own children and reports the result.
             self._process.send_signal(number)
         else:
             _signal_group(self._process.pid, number)
@@ -155,7 +157,7 @@ class ClientProcess:
             self._process.wait(seconds)
 
     def _end_group(self) -> None:
-        """Stop every process that the client started in its own group."""
+        """Stop every process in the client's own process group."""
         is_running = self._process.poll() is None
         if sys.platform != "win32":
             _signal_group(self._process.pid, signal.SIGKILL if is_running else signal.SIGTERM)
@@ -169,13 +171,13 @@ def read_exit_code(code: int | None) -> int | None:
 
 
 class StderrSplitter:
-    """Splits stderr into lines; one without an end is cut when it gets too long."""
+    """Splits stderr into lines; an unfinished line is cut when it gets too long."""
 
     def __init__(self) -> None:
         self._partial_line = b""
 
     def feed(self, chunk: bytes) -> Iterator[StderrLine]:
-        """Yield the lines that `chunk` completes; an empty chunk is the end."""
+        """Yield the lines that `chunk` completes; an empty chunk marks the end."""
         *lines, rest = (self._partial_line + chunk).split(b"\n")
         if rest and (not chunk or len(rest) > MAX_STDERR_LINE):
             lines, rest = [*lines, rest], b""
@@ -185,7 +187,7 @@ class StderrSplitter:
 
 
 class MessageDecoder:
-    """Decodes messages and pairs each with its bytes, which are held no longer than needed."""
+    """Decodes messages and pairs each with its bytes, which are kept no longer than needed."""
 
     def __init__(self, file: str = "") -> None:
         self._decoder = StreamDecoder(file)
@@ -197,12 +199,12 @@ class MessageDecoder:
         self._held += chunk
         yield from map(self._cut, self._decoder.feed(chunk))
         if len(self._held) > MAX_LINE:
-            # A line this long becomes an Oversized value without its bytes.
+            # Such a long line becomes an Oversized value without its bytes.
             self._start += len(self._held)
             self._held.clear()
 
     def finish(self) -> Iterator[StdoutMessage]:
-        """Yield what a last line without its end is."""
+        """Yield the value of a last line without a line end."""
         yield from map(self._cut, self._decoder.finish())
 
     def _cut(self, item: StreamItem) -> StdoutMessage:
@@ -223,10 +225,10 @@ def start_client(
     copy_to: int | None = None,
     stop_steps: Sequence[StopStep] = STOP_STEPS,
 ) -> Iterator[ClientProcess]:
-    """Run the client at the path `client`; it has exited when the context is left.
+    """Run the client at the path `client`; it has exited when the block ends.
 
     Its stdout is also copied to the file descriptor `copy_to`. Piped standard input is passed on to
-    it; a terminal is not, because its keys are for us.
+    it; a terminal is not, because we read its keys ourselves.
     """
     mark = client_guard.make_mark()
     name, _, value = mark.partition("=")
@@ -238,7 +240,8 @@ def start_client(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
-        # A process group of its own, so that Ctrl-C reaches it once, through us, and not twice.
+        # A separate process group, so that Ctrl-C reaches the client once, through us, and not
+        # twice.
         process_group=None if sys.platform == "win32" else 0,
         preexec_fn=_make_exit_with_parent() if sys.platform == "linux" else None,  # noqa: PLW1509 - no thread has been started yet
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
@@ -252,9 +255,9 @@ def start_client(
 
 
 def _make_exit_with_parent() -> Callable[[], None]:
-    """Return a `preexec_fn` that has the client terminated if we are killed.
+    """Return a `preexec_fn` that makes the system terminate the client if we are killed.
 
-    Signals that can be caught are passed on to it; SIGKILL cannot be.
+    Other signals are caught and passed on to it, but SIGKILL cannot be caught.
     """
     import ctypes  # used nowhere else
 
@@ -275,7 +278,7 @@ def _make_environment(run: Run, environment: Mapping[str, str]) -> dict[str, str
 
 
 def _pump(pipe: FileIO, is_error: bool, chunks: _Chunks) -> None:
-    """Put what `pipe` delivers into `chunks`, and an empty chunk at its end."""
+    """Put the output of `pipe` into `chunks`, with an empty chunk at its end."""
     with pipe:
         while chunk := pipe.read(CHUNK):
             chunks.put((is_error, chunk))

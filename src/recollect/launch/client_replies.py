@@ -1,7 +1,7 @@
 """Requests of a conversation to its client, and the client's responses.
 
-Every request has a timeout. Only the fields that are shown are decoded; any of them may be missing,
-because versions differ.
+Every request has a timeout. Only fields that are shown are decoded; any of them may be missing,
+because client versions differ.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class SlashCommand(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ModelChoice(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A model that can be chosen."""
+    """A model that the user can choose."""
 
     value: str = ""
     display_name: str = ""
@@ -36,7 +36,7 @@ class ModelChoice(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ClientInfo(Struct, frozen=True, kw_only=True):
-    """What a client offers."""
+    """The commands, models and version of a client."""
 
     commands: tuple[SlashCommand, ...] = ()
     models: tuple[ModelChoice, ...] = ()
@@ -44,7 +44,7 @@ class ClientInfo(Struct, frozen=True, kw_only=True):
 
 
 class ContextCategory(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What some of the context is used for; older clients send neither `id` nor `kind`."""
+    """A category of the context in use; older clients send neither `id` nor `kind`."""
 
     id: str | None = None
     name: str = ""
@@ -88,7 +88,7 @@ def read_effort(reply: Raw) -> str | None:
 
 
 class PendingRequests:
-    """The requests that wait for a response of the client."""
+    """The requests that wait for a response from the client."""
 
     def __init__(self) -> None:
         self._ids = count(1)
@@ -104,7 +104,7 @@ class PendingRequests:
         return request
 
     async def wait(self, request: "SentRequest", seconds: float) -> Raw:
-        """Return the response; raises ClientFailure if the client refuses or does not respond."""
+        """Wait for the response; raises ClientFailure if the client refuses or does not respond."""
         subtype = request.subtype
         try:
             answer = await asyncio.wait_for(self._waiting[request.id], seconds)
@@ -118,20 +118,20 @@ class PendingRequests:
         return answer.response
 
     def resolve(self, answer: Answer) -> None:
-        """Pass on a response; the client may also repeat our own responses to it."""
+        """Pass a response to its request; the client may also repeat our own responses to it."""
         waiting = self._waiting.get(answer.request_id or "")
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
 
     def fail_all(self) -> None:
-        """The client has exited and will not respond."""
+        """Fail all open requests, because the client has exited and will not respond."""
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(ClientFailure("claude has exited."))
 
 
 class SentRequest(Struct, frozen=True):
-    """A request that was sent."""
+    """A request that is waiting for its response."""
 
     id: str
     subtype: str

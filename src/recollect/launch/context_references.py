@@ -1,7 +1,8 @@
-"""What a prompt can refer to: files and folders of a project, its changes, commits, pasted texts.
+"""Things that a prompt can refer to: files and folders of a project, its changes, commits, pasted
+texts.
 
-Files that git ignores are left out; without git, hidden ones and those below hidden directories.
-Nothing here follows links or leaves the directory, and what is listed is bounded.
+Files that git ignores are left out; without git, hidden files and everything in hidden directories.
+Links are not followed, nothing outside the directory is read, and all lists are limited.
 """
 
 import os
@@ -17,7 +18,8 @@ from recollect.versions.git_repository import run_git
 
 MAX_FILES: Final = 50_000
 MAX_CONTENT: Final = 60_000
-"""Characters of a change that are attached to a prompt; Claude Code can read the rest itself."""
+"""Maximum number of characters of a change to attach to a prompt; Claude Code can read the rest
+itself."""
 
 _COMMIT: Final = re.compile("[0-9a-f]{7,64}")
 _FIELD: Final = "\x1f"
@@ -30,13 +32,13 @@ ReferenceKind = Literal[
 
 
 class ContextReference(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something that a prompt refers to."""
+    """A reference in a prompt."""
 
     kind: ReferenceKind
     name: Annotated[str, Meta(max_length=4096)] = ""
-    """The path, the address, the hash of the commit, or where a text is from."""
+    """The path, the URL, the hash of the commit, or the source of a text."""
     text: Annotated[str, Meta(max_length=1_000_000)] = ""
-    """What was pasted: a selection, terminal output, problems."""
+    """The pasted text: a selection, terminal output, problems."""
 
 
 class ProjectPath(Struct, frozen=True):
@@ -54,7 +56,7 @@ class Commit(Struct, frozen=True):
 
 
 def list_paths(directory: Path) -> tuple[ProjectPath, ...]:
-    """Return the files of a project, and all folders that contain one."""
+    """Return the files of a project, and all folders that contain files."""
     files = _list_tracked(directory)
     if files is None:
         files = list(_iter_files(directory))
@@ -95,7 +97,7 @@ def _iter_folders(file: str) -> Iterator[str]:
 def match_paths(
     paths: Sequence[ProjectPath], query: str, limit: int = 12
 ) -> tuple[ProjectPath, ...]:
-    """Return the best matches: names that start with the query, then those that contain it."""
+    """Return the best matches: names that start with the query, then names that contain it."""
     wanted = query.lower()
     ranked = ((_rank(each, wanted), len(each.path), each.path, each) for each in paths)
     found = sorted((each for each in ranked if each[0] is not None), key=lambda each: each[:3])
@@ -113,7 +115,7 @@ def _rank(path: ProjectPath, wanted: str) -> int | None:
 
 
 def _has_letters(text: str, wanted: str) -> bool:
-    """Return whether the letters of `wanted` occur in `text`, in this order."""
+    """Return whether `text` contains the letters of `wanted` in this order."""
     letters = iter(text)
     return all(letter in letters for letter in wanted)
 
@@ -126,14 +128,14 @@ def list_commits(directory: Path, limit: int = 20) -> tuple[Commit, ...]:
 
 
 def list_changed(directory: Path) -> tuple[str, ...]:
-    """Return the files with uncommitted changes, also those that git does not track yet."""
+    """Return the files with uncommitted changes, including untracked files."""
     return tuple(path for _, path in _list_status(directory))
 
 
 def read_changes(directory: Path) -> str:
     """Return the uncommitted changes of a project as a diff; their summary if it is too long.
 
-    Files that git does not track yet are named after it.
+    Untracked files are listed after it.
     """
     names = [path for code, path in _list_status(directory) if code == _UNTRACKED]
     untracked = "\n".join(("Untracked files:", *names)) if names else ""
@@ -142,14 +144,14 @@ def read_changes(directory: Path) -> str:
 
 
 def _list_status(directory: Path) -> list[tuple[str, str]]:
-    """Return what git says about each file, in two letters, and its path."""
+    """Return the status of each file in git, two letters, and its path."""
     options = ("--porcelain=1", "-z", "--no-renames", "--untracked-files=all")
     listed = (run_git(directory, "status", *options) or b"").split(b"\0")
     return [(each[:2].decode(), os.fsdecode(each[3:])) for each in listed if each]
 
 
 def read_commit(directory: Path, commit: str) -> str:
-    """Return a commit with its diff; its summary if that is too long, and "" if there is none."""
+    """Return a commit with its diff, or its summary if that is too long; "" if there is none."""
     if not _COMMIT.fullmatch(commit):
         return ""
     return _read_diff(directory, "show", commit)
@@ -177,7 +179,7 @@ _PASTED: Final = {
 
 
 def read_reference(directory: Path, wanted: ContextReference) -> tuple[Context, str]:
-    """Return a reference as the context of a prompt, and the text that belongs to it."""
+    """Return a reference as context of a prompt, and the text to attach."""
     match wanted.kind:
         case "file":
             return Context(ContextKind.FILE, f"`{wanted.name}`", wanted.name), ""

@@ -1,8 +1,8 @@
-"""The lines that a conversation sends to its client, and the requests that it reads from it.
+"""Encode the messages that a conversation sends to its client, and decode the client's requests.
 
-Pure functions between our types and the JSON of the control protocol. Every allowed tool call gets
-its input back (`updatedInput`), which older clients require, and every prompt has a uuid, which
-becomes that of its record.
+Pure functions that convert between our types and the JSON of the control protocol. The response for
+an allowed tool call contains its input (`updatedInput`), which older clients require. Every prompt
+has a uuid, which becomes the uuid of its record.
 """
 
 from base64 import b64encode
@@ -29,7 +29,7 @@ _ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 
 
 def encode_request(request_id: str, subtype: str, **fields: object) -> bytes:
-    """Return the line of a request to the client."""
+    """Encode a request to the client as a line."""
     request = {"subtype": subtype, **fields}
     return _encode({"type": "control_request", "request_id": request_id, "request": request})
 
@@ -37,8 +37,8 @@ def encode_request(request_id: str, subtype: str, **fields: object) -> bytes:
 def encode_prompt(
     uuid: str, text: str, images: Sequence[conversation_events.PromptImage] = ()
 ) -> bytes:
-    """Return the line of a prompt."""
-    # A terminal may deliver half of a surrogate pair, which no JSON can hold.
+    """Encode a prompt as a line."""
+    # A terminal may deliver half of a surrogate pair, which JSON cannot contain.
     sound = text.encode(errors="replace").decode()
     message = {"role": "user", "content": make_content(sound, images)}
     fields = {"parent_tool_use_id": None, "session_id": "", "uuid": uuid}
@@ -56,19 +56,19 @@ def make_content(
 
 
 def encode_success(request_id: str, response: Mapping[str, object]) -> bytes:
-    """Return the line that answers a request of the client."""
+    """Encode the response to a request of the client as a line."""
     answer = {"subtype": "success", "request_id": request_id, "response": response}
     return _encode({"type": "control_response", "response": answer})
 
 
 def encode_error(request_id: str, error: str) -> bytes:
-    """Return the line that refuses a request of the client."""
+    """Encode the refusal of a request of the client as a line."""
     answer = {"subtype": "error", "request_id": request_id, "error": error}
     return _encode({"type": "control_response", "response": answer})
 
 
 def encode_refusal(message: control.ControlRequest) -> bytes:
-    """Return the line that answers a request that is not supported here."""
+    """Encode the response to a request that is not supported here."""
     request_id = message.request_id or ""
     if isinstance(message.request, control.RequestUserDialog):
         return encode_success(request_id, {"behavior": "cancelled"})
@@ -76,7 +76,7 @@ def encode_refusal(message: control.ControlRequest) -> bytes:
 
 
 def describe_refusal(message: control.ControlRequest) -> list[conversation_events.NoticeReceived]:
-    """Return what a person should know about a refused request: that a dialog was not shown."""
+    """Return a notice for the user if a refused request was for a dialog."""
     if not isinstance(message.request, control.RequestUserDialog):
         return []
     kind = message.request.dialog_kind or "unknown"
@@ -108,7 +108,7 @@ class _Update(msgspec.Struct, frozen=True):
 
 
 def read_request(message: control.ControlRequest) -> conversation_events.ConversationRequest | None:
-    """Return the request to the user; None if it is for a program, or unknown."""
+    """Return the request to the user; None if it is for a program or of an unknown type."""
     request_id = message.request_id or ""
     match message.request:
         case control.CanUseTool(tool_name=tool, input=given) as asked:
@@ -165,7 +165,7 @@ def _read_plan(request_id: str, asked: control.CanUseTool) -> conversation_event
 
 
 def _copy_input(raw: msgspec.Raw) -> msgspec.Raw:
-    # It is sent back as it came, and must be an object even if the client sent none.
+    # It is sent back unchanged, and must be an object even if the client sent none.
     return msgspec.Raw(b"{}") if is_absent(raw) else raw.copy()
 
 
@@ -260,5 +260,5 @@ def _extend(given: msgspec.Raw, fields: Mapping[str, object]) -> dict[str, objec
 
 
 def _join_choices(value: str | tuple[str, ...]) -> str:
-    # The client joins a list without blanks.
+    # The client joins the list without spaces.
     return value if isinstance(value, str) else ", ".join(value)

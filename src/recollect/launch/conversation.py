@@ -1,4 +1,4 @@
-"""A conversation with the user's own Claude Code: prompts in, events out, requests answered.
+"""Hold a conversation with the user's own Claude Code: prompts in, events out, requests answered.
 
 The client process may change: an idle client is ended, and the next prompt resumes the session with
 a new one. A request to the user stays open until it is answered or the client withdraws it.
@@ -28,54 +28,54 @@ from recollect.records.decoding import decode_value
 
 
 class Conversation(conversation_client.ConversationClient):
-    """A conversation that was started; `converse` starts one and ends it."""
+    """A conversation; use `converse` to start and end it."""
 
     @property
     def pending(self) -> tuple[conversation_events.ConversationRequest, ...]:
-        """The requests that wait for the user, oldest first."""
+        """Return the requests that wait for the user, oldest first."""
         return tuple(self._state.pending.values())
 
     @property
     def queue(self) -> tuple[QueuedPrompt, ...]:
-        """The prompts that the client has not taken yet."""
+        """Return the prompts that the client has not picked up yet."""
         return tuple(self._state.queue.values())
 
     @property
     def tasks(self) -> dict[str, str]:
-        """The background tasks that are running, by id, with their descriptions."""
+        """Return the running background tasks by id, with their descriptions."""
         return dict(self._state.tasks)
 
     @property
     def model(self) -> str | None:
-        """The model in use; None if not known yet."""
+        """Return the model in use; None if not known yet."""
         return self._state.settings.model or self._launch.model
 
     @property
     def cost(self) -> float | None:
-        """The cost so far in dollars, as reported by the client; None if not reported yet."""
+        """Return the cost so far in dollars, as the client reports it; None if not reported yet."""
         return self._state.stream.figures.cost_usd
 
     @property
     def stream(self) -> StreamSession:
-        """Records, subagents and the block being written, to be read only."""
+        """Return records, subagents and the block being written; read only."""
         return self._state.stream
 
     @property
     def pid(self) -> int | None:
-        """The process id of the client; None while there is none."""
+        """Return the process id of the client; None while there is none."""
         return self._process.pid if self._process else None
 
     @property
     def last_event(self) -> int:
-        """The number of the latest event."""
+        """Return the number of the latest event."""
         return self._log.last_number
 
     def events(self, after: int = 0) -> AsyncIterator[conversation_events.ConversationEvent]:
-        """Yield the events after this number, then new ones until the conversation is ended."""
+        """Yield the events after this number, then new ones until the conversation ends."""
         return self._log.iter_events(after)
 
     def list_events(self, after: int = 0) -> list[conversation_events.ConversationEvent]:
-        """Return the events after this number that are kept."""
+        """Return the events after this number that are still kept."""
         return self._log.list_events(after)
 
     async def send(self, text: str, images: Sequence[conversation_events.PromptImage] = ()) -> str:
@@ -99,7 +99,7 @@ class Conversation(conversation_client.ConversationClient):
         return uuid
 
     async def _start_for(self, uuid: str) -> None:
-        """Start a client, which is sent the queued prompts; forgets this one if that fails."""
+        """Start a client, which is sent the queued prompts; remove this one if that fails."""
         try:
             await self._ensure_client()
         except RecollectError:
@@ -110,7 +110,7 @@ class Conversation(conversation_client.ConversationClient):
         """Cancel a queued prompt; return whether the client had not picked it up yet."""
         self._check_open()
         if self._process is None and not self._starting.locked():
-            # It would be sent to the next client.
+            # Otherwise it would be sent to the next client.
             withdrawn = list(self._state.withdraw(uuid))
             self._publish(withdrawn)
             return bool(withdrawn)
@@ -125,8 +125,8 @@ class Conversation(conversation_client.ConversationClient):
     ) -> None:
         """Answer an open request, once.
 
-        Raises NothingFound if there is no such request, and UsageError if it is settled already, or
-        if the answer does not fit it.
+        Raises NothingFound if there is no such request, and UsageError if it is already settled or
+        needs another kind of answer.
         """
         how, response = make_response(self._state.find_request(request_id), answer)
         if self._process is not None:
@@ -140,7 +140,7 @@ class Conversation(conversation_client.ConversationClient):
             await self._request("interrupt", **options)
 
     async def set_model(self, model: str | None) -> None:
-        """Use another model; None for the default."""
+        """Switch to another model; None for the default."""
         conversation_options.check_word(model)
         self._launch = replace(self._launch, model=model)
         if self._process is not None:
@@ -148,7 +148,7 @@ class Conversation(conversation_client.ConversationClient):
         self._publish(self._state.change_settings(model=model))
 
     async def set_permission_mode(self, mode: str) -> None:
-        """Use another permission mode."""
+        """Switch to another permission mode."""
         conversation_options.check_word(mode)
         conversation_options.check_mode(self.options, mode)
         if self._process is not None:
@@ -163,9 +163,9 @@ class Conversation(conversation_client.ConversationClient):
             await self._request("set_max_thinking_tokens", max_thinking_tokens=tokens)
 
     async def set_effort(self, level: str | None) -> None:
-        """Set how much models with adaptive thinking think; None for their default.
+        """Set the effort of models with adaptive thinking; None for their default.
 
-        A client up to 2.1.112 keeps a level for as long as it runs: the next prompt starts another.
+        Clients up to 2.1.112 cannot change it while they run: the next prompt starts another one.
         """
         conversation_options.check_word(level)
         before, self.options = self.options.effort, replace(self.options, effort=level)
@@ -190,7 +190,7 @@ class Conversation(conversation_client.ConversationClient):
         await self._request("stop_task", task_id=task_id)
 
     async def client_info(self) -> ClientInfo:
-        """Return what the client offers: its commands, models and version."""
+        """Return the commands, models and version of the client."""
         await self._ensure_client()
         try:
             return await asyncio.wait_for(asyncio.shield(self._info), self.options.timing.start)
@@ -203,7 +203,7 @@ async def converse(
     options: conversation_options.ConversationOptions,
     limit: conversation_process.ProcessLimit | None = None,
 ) -> AsyncIterator[Conversation]:
-    """Start a conversation, and end it with its client when the context is left."""
+    """Start a conversation; it and its client are ended when the block ends."""
     conversation = Conversation(options, limit)
     try:
         await conversation.start()

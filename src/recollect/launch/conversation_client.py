@@ -1,7 +1,7 @@
-"""The client of a conversation: started when it is needed, ended when it is idle, started again.
+"""The client of a conversation: started when needed, ended when idle, then started again.
 
-A client that dies, hangs or prints garbage is an event; exceptions are for callers who ask for
-something that cannot be done. Used from one event loop.
+A client that dies, hangs or prints garbage causes an event; exceptions are raised only for callers
+who request something impossible. Must be used from one event loop only.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from recollect.records.stream import control
 
 
 class ConversationClient:
-    """Joins the state of a conversation, its event log and the client process, if there is one."""
+    """Connects the state of a conversation, its event log and the client process, if any."""
 
     def __init__(
         self,
@@ -62,17 +62,17 @@ class ConversationClient:
 
     @property
     def session_id(self) -> str:
-        """The session, known from the start; `/clear` continues in another one."""
+        """Return the session id, known from the start; `/clear` continues in another session."""
         return self._state.settings.session_id or self._launch.session_id
 
     @property
     def status(self) -> ConversationStatus:
-        """What the conversation is doing."""
+        """Return the status of the conversation."""
         return ConversationStatus.ENDED if self._is_closed else self._state.status
 
     @property
     def permission_mode(self) -> str | None:
-        """The permission mode in use; None if not known yet."""
+        """Return the permission mode in use; None if not known yet."""
         return self._state.settings.permission_mode or self._launch.permission_mode
 
     async def start(self) -> None:
@@ -88,7 +88,7 @@ class ConversationClient:
         if self._closing is None:
             self._is_closed = True
             self._closing = asyncio.create_task(self._close())
-        # The caller may be cancelled; the client is ended all the same.
+        # The caller may be cancelled; the client is ended anyway.
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
@@ -101,7 +101,7 @@ class ConversationClient:
 
     @property
     def _is_free(self) -> bool:
-        """Whether ending the client interrupts nothing."""
+        """Return whether ending the client would interrupt nothing."""
         return self._state.status is ConversationStatus.IDLE and not self._state.tasks
 
     def _check_open(self) -> None:
@@ -109,7 +109,7 @@ class ConversationClient:
             raise UsageError("The conversation has ended.")
 
     async def _ensure_client(self) -> conversation_process.ConversationProcess:
-        """Return the running client; starts one if there is none."""
+        """Return the running client; starts one if necessary."""
         self._check_open()
         async with self._starting:
             if self._process is None:
@@ -128,7 +128,7 @@ class ConversationClient:
                 at=None,
                 permission_mode=self.permission_mode,
             )
-        # Another client may have opened the session while ours was away.
+        # Another client may have opened the session while ours was not running.
         patience = conversation_options.EXIT_SECONDS if is_again and self._reason == "died" else 0.0
         await asyncio.to_thread(
             conversation_options.check_not_running, self._launch, self.options, patience
@@ -166,7 +166,7 @@ class ConversationClient:
         asked: client_replies.SentRequest,
         *settings: client_replies.SentRequest,
     ) -> None:
-        """Wait until the client says what it offers, and has taken the settings from before."""
+        """Wait until the client has reported its features and has applied the earlier settings."""
         try:
             reply = await self._replies.wait(asked, self.options.timing.start)
         except ClientFailure as error:
@@ -212,12 +212,12 @@ class ConversationClient:
         if request is not None:
             self._publish([self._state.add_request(request)])
         elif self._process is not None and message.request_id:
-            # Unanswered, it would keep the client waiting.
+            # Without a response the client would wait forever.
             self._process.send(control_messages.encode_refusal(message))
             self._publish(control_messages.describe_refusal(message))
 
     def _publish(self, found: Iterable[ConversationEvent]) -> None:
-        """Publish events, and the status if they changed it."""
+        """Publish events, and the status if it has changed."""
         for event in found:
             self._log.publish(event)
             if isinstance(event, conversation_events.StatusChanged):
@@ -229,7 +229,7 @@ class ConversationClient:
     async def _finish_client(
         self, process: conversation_process.ConversationProcess, watch: "asyncio.Task[None]"
     ) -> None:
-        """Wait for the client's end and report it."""
+        """Wait for the client to exit and report it."""
         await watch
         self._process = None
         self._release()
@@ -257,7 +257,7 @@ class ConversationClient:
         await ended
 
     async def _watch_clock(self) -> None:
-        """End an idle client, and report one that is silent for long."""
+        """End an idle client, and report one that has been silent for long."""
         activity = self._activity
         while True:
             await asyncio.sleep(activity.interval)

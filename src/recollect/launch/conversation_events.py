@@ -1,8 +1,8 @@
-"""The events of a conversation, which are numbered, and the requests that the user answers.
+"""The numbered events of a conversation, and the requests that the user answers.
 
-Plain frozen data; nothing here knows processes, or how an event is shown. A finished record is the
-same type as in a transcript. What is streamed before it names its message and block, so that the
-record can replace it.
+Plain frozen data, independent of processes and of how an event is shown. A finished record has the
+same type as in a transcript. The parts streamed before it name their message and block, so that the
+record can replace them.
 """
 
 from collections.abc import Mapping
@@ -16,15 +16,15 @@ from recollect.records.tools.planning_tools import Question
 
 
 class ConversationStatus(StrEnum):
-    """What a conversation is doing."""
+    """The status of a conversation."""
 
     STARTING = "starting"
     IDLE = "idle"
     WORKING = "working"
     WAITING = "waiting"
-    """A request waits for a person."""
+    """A request waits for the user."""
     ENDED = "ended"
-    """The client is gone; unless the conversation was ended, the next prompt starts it again."""
+    """The client has exited; unless the conversation was ended, the next prompt starts it again."""
 
 
 class PromptImage(Struct, frozen=True):
@@ -35,14 +35,14 @@ class PromptImage(Struct, frozen=True):
 
 
 class Suggestion(Struct, frozen=True, kw_only=True):
-    """A permission that the client suggests to remember."""
+    """A permission that the client suggests to save."""
 
     kind: str
     """`addRules`, `addDirectories`, `setMode` or another kind of update."""
     text: str
-    """What it would allow, for example `Bash(mkdir:*)`."""
+    """The permission, for example `Bash(mkdir:*)`."""
     destination: str
-    """Where it is kept: `session`, `localSettings`, `projectSettings` or `userSettings`."""
+    """Where to save it: `session`, `localSettings`, `projectSettings` or `userSettings`."""
     raw: Raw
 
 
@@ -51,11 +51,11 @@ class ClientRequest(Struct, frozen=True, kw_only=True, tag_field="kind"):
 
     id: str
     agent_id: str | None = None
-    """The subagent that asks; None for the main conversation."""
+    """The subagent that sent it; None for the main conversation."""
 
 
 class ToolRequest(ClientRequest, frozen=True, tag="tool"):
-    """May this tool run?"""
+    """A request to run a tool."""
 
     tool: str
     input: Raw
@@ -67,7 +67,7 @@ class ToolRequest(ClientRequest, frozen=True, tag="tool"):
 
 
 class QuestionRequest(ClientRequest, frozen=True, tag="question"):
-    """The model asks the person to choose."""
+    """A question of the model with choices for the user."""
 
     questions: tuple[Question, ...]
     input: Raw
@@ -75,17 +75,17 @@ class QuestionRequest(ClientRequest, frozen=True, tag="question"):
 
 
 class PlanRequest(ClientRequest, frozen=True, tag="plan"):
-    """The model has made a plan and asks to leave plan mode."""
+    """A plan of the model, with a request to leave plan mode."""
 
     plan: str
     input: Raw
     path: str | None = None
-    """The file that the client wrote the plan to."""
+    """The file of the plan, written by the client."""
     call_id: str | None = None
 
 
 class ElicitationRequest(ClientRequest, frozen=True, tag="elicitation"):
-    """An MCP server asks for input: by a form, given as a JSON schema, or a web page."""
+    """A request of an MCP server for input: in a form, given as a JSON schema, or on a web page."""
 
     server: str
     message: str
@@ -102,24 +102,24 @@ class Allow(Struct, frozen=True, kw_only=True):
 
     updated_input: Mapping[str, object] | None = None
     remember: Suggestion | None = None
-    """One of the suggestions of the request: allow this from now on."""
+    """The suggestion of the request to save, which allows this from now on."""
 
 
 class Deny(Struct, frozen=True, kw_only=True):
-    """Refuse; the model reads `message` and goes on, unless the turn is interrupted."""
+    """Refuse; the model reads `message` and continues, unless the turn is interrupted."""
 
     message: str = ""
     interrupt: bool = False
 
 
 class Answers(Struct, frozen=True):
-    """Answers by the text of the question; several choices are a tuple, free text is allowed."""
+    """Answers by the text of the question; several choices are a tuple; free text is allowed."""
 
     answers: Mapping[str, str | tuple[str, ...]]
 
 
 class ApprovePlan(Struct, frozen=True, kw_only=True):
-    """Leave plan mode, with another plan if it is set."""
+    """Leave plan mode, with a changed plan if `plan` is set."""
 
     plan: str | None = None
     accept_edits: bool = False
@@ -143,7 +143,7 @@ RequestAnswer = Allow | Deny | Answers | ApprovePlan | KeepPlanning | AnswerElic
 
 
 class NumberedEvent(Struct, frozen=True, kw_only=True, tag_field="event"):
-    """Something that happened; `number` counts from 1, and dropped events leave gaps."""
+    """An event; `number` counts from 1, and dropped events leave gaps."""
 
     number: int = 0
     time: float = 0.0
@@ -155,11 +155,11 @@ class StatusChanged(NumberedEvent, frozen=True, tag="status"):
 
     status: ConversationStatus
     detail: str | None = None
-    """The client's own word for it, for example `requesting` or `compacting`."""
+    """The client's own word for the status, for example `requesting` or `compacting`."""
 
 
 class SettingsChanged(NumberedEvent, frozen=True, tag="settings"):
-    """Session, model, permission mode or effort has changed; None if not known, or default."""
+    """Session, model, permission mode or effort has changed; None is unknown or the default."""
 
     session_id: str | None = None
     model: str | None = None
@@ -168,7 +168,7 @@ class SettingsChanged(NumberedEvent, frozen=True, tag="settings"):
 
 
 class PromptQueued(NumberedEvent, frozen=True, tag="prompt_queued"):
-    """A prompt was sent; it waits until the client takes it."""
+    """A prompt was sent, and waits until the client picks it up."""
 
     uuid: str
     text: str
@@ -176,28 +176,28 @@ class PromptQueued(NumberedEvent, frozen=True, tag="prompt_queued"):
 
 
 class PromptTaken(NumberedEvent, frozen=True, tag="prompt_taken"):
-    """The client has taken a prompt; its record follows."""
+    """The client has picked up a prompt; its record follows."""
 
     uuid: str
 
 
 class PromptWithdrawn(NumberedEvent, frozen=True, tag="prompt_withdrawn"):
-    """A queued prompt will not be taken."""
+    """A queued prompt was withdrawn."""
 
     uuid: str
 
 
 class BlockEvent(NumberedEvent, frozen=True, kw_only=True):
-    """Part of a block that is being written."""
+    """An event about a block that is being written."""
 
     message_id: str
     index: int
     agent: str | None = None
-    """The tool call that started the subagent; None in the main conversation."""
+    """The id of the tool call that started the subagent; None in the main conversation."""
 
 
 class BlockStarted(BlockEvent, frozen=True, tag="block_started"):
-    """The model starts to write a block: `text`, `thinking` or `tool`."""
+    """The model has started a block: `text`, `thinking` or `tool`."""
 
     kind: str
     tool: str | None = None
@@ -205,13 +205,13 @@ class BlockStarted(BlockEvent, frozen=True, tag="block_started"):
 
 
 class TextStreamed(BlockEvent, frozen=True, tag="text"):
-    """More text."""
+    """More text of a block."""
 
     text: str
 
 
 class ThinkingStreamed(BlockEvent, frozen=True, tag="thinking"):
-    """More thinking."""
+    """More thinking of a block."""
 
     text: str
 
@@ -223,13 +223,13 @@ class ToolInputStreamed(BlockEvent, frozen=True, tag="tool_input"):
 
 
 class RecordReceived(NumberedEvent, frozen=True, tag="record"):
-    """A finished record, as the transcript has it; it replaces what was streamed of its block."""
+    """A finished record, as in the transcript; it replaces the streamed parts of its block."""
 
     record: Record
     agent: str | None = None
     message_id: str | None = None
     index: int | None = None
-    """The block that it replaces; None if nothing of it was streamed."""
+    """The block that it replaces; None if none of it was streamed."""
 
 
 class NoticeReceived(NumberedEvent, frozen=True, tag="notice"):
@@ -239,13 +239,13 @@ class NoticeReceived(NumberedEvent, frozen=True, tag="notice"):
 
 
 class TasksChanged(NumberedEvent, frozen=True, tag="tasks"):
-    """The background tasks that are running, by id, with their descriptions."""
+    """The running background tasks by id, with their descriptions, have changed."""
 
     tasks: dict[str, str]
 
 
 class RequestAsked(NumberedEvent, frozen=True, tag="request_asked"):
-    """The client asks, and waits."""
+    """The client sent a request to the user and waits for the response."""
 
     request: ConversationRequest
 
@@ -263,7 +263,7 @@ class RequestSettled(NumberedEvent, frozen=True, tag="request_settled"):
 
 
 class TurnFinished(NumberedEvent, frozen=True, tag="turn_finished"):
-    """A turn is over."""
+    """A turn has finished."""
 
     result: Result
 
@@ -296,8 +296,8 @@ class ClientStarted(NumberedEvent, frozen=True, tag="client_started"):
 class ClientEnded(NumberedEvent, frozen=True, tag="client_ended"):
     """The client has exited.
 
-    `reason` is `idle` (the next prompt starts it again), `ended` (as asked), `died` or `failed` (it
-    never answered); `words` are its last lines on stderr.
+    `reason` is `idle` (the next prompt starts it again), `ended` (on request), `died` or `failed`
+    (it never responded); `words` are its last lines on stderr.
     """
 
     code: int | None
@@ -306,7 +306,7 @@ class ClientEnded(NumberedEvent, frozen=True, tag="client_ended"):
 
 
 class EventsDropped(NumberedEvent, frozen=True, tag="dropped"):
-    """Events up to this number are no longer kept: read the session again."""
+    """Events up to this number have been dropped: read the session again."""
 
 
 ConversationEvent = (
@@ -332,4 +332,4 @@ ConversationEvent = (
     | ClientEnded
     | EventsDropped
 )
-"""All events."""
+"""Any event."""

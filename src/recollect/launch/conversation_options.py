@@ -1,8 +1,8 @@
-"""How a conversation is started: options, the client's arguments, and what is refused.
+"""How to start a conversation: options, checks, and the client's arguments.
 
-Nothing widens the client's permissions unless the caller says so by `allow_bypass`. One client per
-session: two would append to one file and silently fork its tree, so the files in which clients say
-what they have open are read before a session is resumed.
+Nothing widens the client's permissions unless the caller sets `allow_bypass`. There is one client
+per session, because two would append to the same file and silently fork its tree. The files in
+which clients register their open sessions are therefore read before a session is resumed.
 """
 
 import os
@@ -29,10 +29,10 @@ REQUEST_SECONDS: Final = 30.0
 SILENCE_SECONDS: Final = 120.0
 END_STEPS: Final = (5.0, 3.0)
 INTERRUPT_SECONDS: Final = 2.0
-"""How long an ending conversation waits for its interrupt to arrive."""
+"""How long an ending conversation waits for its interrupt to be received."""
 
 EXIT_SECONDS: Final = 5.0
-"""For a client to exit after its output has ended: it may be behind a wrapper."""
+"""How long to wait for a client to exit after its output has ended: it may run in a wrapper."""
 
 _STEP_SECONDS: Final = 0.05
 
@@ -65,32 +65,32 @@ class Timing(Struct, frozen=True, kw_only=True):
     """How long to wait, in seconds."""
 
     idle: float | None = IDLE_SECONDS
-    """End an idle client after this long; the next prompt starts it again. None keeps it."""
+    """How long until an idle client is ended; the next prompt starts it again. None keeps it."""
     start: float = START_SECONDS
-    """For the first answer of a client."""
+    """How long to wait for the first response of a client."""
     request: float = REQUEST_SECONDS
-    """For the answer to a control request."""
+    """How long to wait for the response to a control request."""
     silence: float = SILENCE_SECONDS
-    """Report a client that should be working but printed nothing for this long."""
+    """How long until a client that should be working, but prints nothing, is reported."""
     end: tuple[float, float] = END_STEPS
-    """After its input is closed, and after SIGTERM; then the client is killed."""
+    """How long to wait after its input is closed, and after SIGTERM; then the client is killed."""
 
 
 class ConversationOptions(Struct, frozen=True, kw_only=True):
-    """What to start."""
+    """Options of a conversation."""
 
     directory: str
-    """The work directory of the client."""
+    """The working directory of the client."""
     session: str | None = None
     """The id of the session to resume; None for a new one."""
     fork: bool = False
-    """Continue in a copy of the session."""
+    """Whether to continue in a copy of the session."""
     at: str | None = None
-    """The uuid of the last message to keep; what followed it is left behind as another branch."""
+    """The uuid of the last message to keep; later messages stay as another branch."""
     model: str | None = None
     permission_mode: str | None = None
     effort: str | None = None
-    """How much models with adaptive thinking think: `low`, `medium`, `high`, …"""
+    """The effort of models with adaptive thinking: `low`, `medium`, `high`, …"""
     thinking_tokens: int | None = None
     """The thinking budget of other models; 0 for none."""
     allow_bypass: bool = False
@@ -101,7 +101,8 @@ class ConversationOptions(Struct, frozen=True, kw_only=True):
     """Variables to add to the current environment."""
     extra_arguments: tuple[str, ...] = ()
     stream_name: str = ""
-    """The transcript that it continues, or another name: secrets have one tag for each name."""
+    """The transcript that it continues, or another name: the tags of secrets are numbered by
+    name."""
     timing: Timing = Timing()
 
 
@@ -134,7 +135,7 @@ def check_options(options: ConversationOptions) -> None:
 
 
 def check_word(value: str | None) -> None:
-    """Raise UsageError if this cannot be the name of a model, a mode or a level."""
+    """Raise UsageError if this cannot be the name of a model, a mode or an effort level."""
     if value is not None and not (_WORD.fullmatch(value) and value[0] != "-"):
         raise UsageError(f"{value!r} is not a valid name.")
 
@@ -168,9 +169,9 @@ def make_environment(
 def check_not_running(
     launch: "Launch", options: ConversationOptions, patience: float = 0.0
 ) -> None:
-    """Raise UsageError if another client has the session open that would be resumed.
+    """Raise UsageError if another client has the session to resume open.
 
-    A client that was killed may still be exiting: `patience` seconds are given to it.
+    Waits up to `patience` seconds, because a client that was killed may still be exiting.
     """
     if launch.resume != launch.session_id:
         return
@@ -197,10 +198,10 @@ def _find_root(environment: Mapping[str, str]) -> Path | None:
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """The session that the next client continues, and its settings by now."""
+    """The session that the next client continues, and its current settings."""
 
     session_id: str
-    """The id it has, or gets."""
+    """The id of the session, also of a new one."""
     resume: str | None = None
     """The session to resume; None starts a new one."""
     at: str | None = None
@@ -209,7 +210,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 def plan_first(options: ConversationOptions) -> Launch:
-    """Return the first launch; a new session gets its id here, so that it is known at once."""
+    """Return the first launch; a new session gets its id here, so that it is known immediately."""
     is_new = options.session is None or options.fork
     return Launch(
         session_id=str(uuid4()) if is_new else options.session or "",
@@ -223,9 +224,9 @@ def plan_first(options: ConversationOptions) -> Launch:
 def list_first_requests(
     options: ConversationOptions,
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield what a client is asked before it gets a prompt: what it offers, and how to think.
+    """Yield the requests to send before the first prompt: for features, and about thinking.
 
-    No argument of the client sets the latter, and the first turn should have it too.
+    No argument of the client sets thinking, and it should apply to the first turn too.
     """
     yield "initialize", {"hooks": None}
     if options.effort is not None:
@@ -235,7 +236,7 @@ def list_first_requests(
 
 
 def list_arguments(launch: Launch, options: ConversationOptions) -> tuple[str, ...]:
-    """Return the client's arguments, each option with its value in one word."""
+    """Return the client's arguments, each option in one word with its value."""
     is_copy = launch.resume is not None and launch.resume != launch.session_id
     chosen = {
         "--resume": launch.resume,

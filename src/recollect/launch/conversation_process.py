@@ -1,7 +1,7 @@
-"""One client of a conversation: a child process whose output is handed on as it arrives.
+"""One client of a conversation: a child process whose output is passed on as it arrives.
 
-Knows pipes, signals and how a client is ended, not what a message means. Everything happens in one
-event loop. The client leads a session of its own, so that a terminal's Ctrl+C does not reach it,
+Handles pipes and signals and ends the client, but does not interpret messages. Runs in one event
+loop. The client is the leader of a new process session, so Ctrl+C in a terminal does not reach it,
 and a guard ends it if this process is killed.
 """
 
@@ -18,19 +18,19 @@ from recollect.launch import client_guard, client_process
 from recollect.launch.conversation_options import ConversationOptions, Timing
 
 MAX_WORDS: Final = 20
-"""Lines of stderr that are kept to explain an exit."""
+"""Maximum number of lines of stderr to keep to explain an exit."""
 
 _STDOUT: Final = 1
 _STDERR: Final = 2
 _HAS_GROUPS: Final = sys.platform != "win32"
-"""Whether the system knows process groups and signals."""
+"""Whether the system has process groups and signals."""
 
 Output = client_process.StdoutMessage | client_process.StderrLine
 OnOutput = Callable[[Output], None]
 
 
 class ConversationProcess(asyncio.SubprocessProtocol):
-    """A running client; `on_output` is called in the event loop for everything it prints."""
+    """A running client; `on_output` is called in the event loop with everything it prints."""
 
     def __init__(self, on_output: OnOutput, stream_name: str = "") -> None:
         self.mark = client_guard.make_mark()
@@ -45,31 +45,31 @@ class ConversationProcess(asyncio.SubprocessProtocol):
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Return its process id."""
         return self._transport.get_pid() or 0 if self._transport else 0
 
     @property
     def code(self) -> int | None:
-        """Its exit code as a shell reports it; None while it runs."""
+        """Return its exit code as a shell reports it; None while it runs."""
         return client_process.read_exit_code(
             self._transport.get_returncode() if self._transport else None
         )
 
     @property
     def words(self) -> str:
-        """Its last lines on stderr."""
+        """Return its last lines on stderr."""
         return "\n".join(self._words)
 
     def send(self, line: bytes) -> None:
-        """Write a line to the client's input; nothing happens if that is closed."""
+        """Write a line to the client's input; do nothing if that is closed."""
         pipe = self._find_input()
         if pipe is not None:
             pipe.write(line)
 
     async def wait(self) -> None:
-        """Wait until the client has exited and its output is read.
+        """Wait until the client has exited and its output has been read.
 
-        A program that it left behind may keep the pipes open; they are not read forever.
+        A program that it has started may keep the pipes open, so they are not read forever.
         """
         await self._exited.wait()
         with suppress(TimeoutError):
@@ -77,7 +77,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
         self._finish()
 
     async def end(self, steps: tuple[float, float]) -> None:
-        """Close its input, then terminate it, then kill it, with all that it started."""
+        """Close its input, then terminate it, then kill it, with everything it started."""
         tree = (
             await asyncio.to_thread(client_guard.list_process_tree, self.pid, self.mark)
             if _HAS_GROUPS
@@ -94,12 +94,12 @@ class ConversationProcess(asyncio.SubprocessProtocol):
         await self.wait()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
+        """Store the transport."""
         if isinstance(transport, asyncio.SubprocessTransport):
             self._transport = transport
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Hand on what the client printed."""
+        """Pass on the client's output."""
         if fd == _STDOUT:
             for message in self._messages.feed(data):
                 self._on_output(message)
@@ -107,7 +107,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
             self._forward_errors(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """Hand on what was left of the output."""
+        """Pass on the rest of the output."""
         if fd in self._open_pipes:
             self._open_pipes.discard(fd)
             self._flush(fd)
@@ -115,7 +115,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
             self._drained.set()
 
     def process_exited(self) -> None:
-        """Note the end."""
+        """Record that the process has exited."""
         self._exited.set()
 
     async def _wait_for_exit(self, seconds: float) -> None:
@@ -145,7 +145,7 @@ class ConversationProcess(asyncio.SubprocessProtocol):
             self._flush(fd)
         self._open_pipes.clear()
         if _HAS_GROUPS:
-            # What it left behind in its own group.
+            # Processes that it left in its own group.
             client_guard.signal_process_tree(self.pid, [], signal.SIGTERM)
         if self._transport is not None:
             self._transport.close()
@@ -179,14 +179,14 @@ async def _watch(process: ConversationProcess) -> None:
         await process.wait()
     finally:
         if process.code is None and guard is not None and guard.stdin is not None:
-            # Cancelled, because the event loop ends: the guard then acts as if we had exited.
+            # Cancelled because the event loop ends: the guard then acts as if we had exited.
             guard.stdin.close()
         else:
             client_guard.stop_guard(guard)
 
 
 class Activity:
-    """When a client last printed something."""
+    """Tracks when a client last printed something."""
 
     def __init__(self, timing: Timing) -> None:
         self._timing = timing
@@ -197,20 +197,20 @@ class Activity:
 
     @property
     def seconds(self) -> float:
-        """How long ago it was."""
+        """Return how long ago that was, in seconds."""
         return asyncio.get_running_loop().time() - self._last
 
     def record_output(self) -> None:
-        """Record that it printed something now."""
+        """Record that it has just printed something."""
         self._last = asyncio.get_running_loop().time()
         self._is_reported = False
 
     def is_idle(self) -> bool:
-        """Return whether a client that has nothing to do should be ended."""
+        """Return whether a client with nothing to do should be ended."""
         return self._timing.idle is not None and self.seconds >= self._timing.idle
 
     def is_silent(self) -> bool:
-        """Return, once, whether a client that should be working has been silent for long."""
+        """Return once whether a client that should be working has been silent for long."""
         if self._is_reported or self.seconds < self._timing.silence:
             return False
         self._is_reported = True
@@ -218,14 +218,14 @@ class Activity:
 
 
 class ProcessLimit:
-    """Counts running clients, shared by several conversations."""
+    """A limit on the number of running clients, shared by several conversations."""
 
     def __init__(self, max_processes: int) -> None:
         self._max_processes = max_processes
         self.running = 0
 
     def take(self) -> None:
-        """Count one more; raises UsageError if there are as many as allowed."""
+        """Count one more client; raises UsageError if the limit is reached."""
         if self.running >= self._max_processes:
             raise UsageError(
                 f"{self._max_processes} conversations are running already. End one of them first."
@@ -233,5 +233,5 @@ class ProcessLimit:
         self.running += 1
 
     def release(self) -> None:
-        """Count one less."""
+        """Count one client less."""
         self.running -= 1

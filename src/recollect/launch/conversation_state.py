@@ -1,8 +1,8 @@
 """The state of a conversation: takes the client's messages and returns events.
 
-Knows what each message means for status, queue, open requests and records, and does no input or
-output. A prompt becomes a record when the client takes it, by whatever sign comes first: versions
-differ in which they send. Records are published once; the client repeats some.
+Interprets each message for status, queue, open requests and records, and does no input or output. A
+prompt becomes a record when the client picks it up; several messages can show that, depending on
+the version, and the first one counts. Records are published once, although the client repeats some.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,18 +25,18 @@ from recollect.records.stream import stream_messages, system_messages
 from recollect.records.stream.message_decoding import decode_message
 
 MAX_TEXT: Final = 10_000
-"""Characters of a line that is not a message."""
+"""Maximum number of characters to keep of a line that is not a message."""
 
 MAX_SETTLED: Final = 1000
-"""Settled requests to remember, to say what became of them."""
+"""Maximum number of settled requests to remember, to explain why they are closed."""
 
 _TAKEN: Final = frozenset({"started", "completed"})
 
 
 class Settings(Struct, frozen=True):
-    """Session, model and permission mode as the client says; None if not known.
+    """Session, model and permission mode as the client reports them; None if not known.
 
-    The effort is what it was set to; None for the default.
+    The effort is the one that was set; None for the default.
     """
 
     session_id: str | None = None
@@ -46,12 +46,12 @@ class Settings(Struct, frozen=True):
 
 
 class QueuedPrompt(Struct, frozen=True):
-    """A prompt that the client has not taken yet."""
+    """A prompt that the client has not picked up yet."""
 
     uuid: str
     text: str
     line: bytes
-    """What was sent."""
+    """The line to send."""
 
 
 class _OpenBlock(Struct):
@@ -62,7 +62,7 @@ class _OpenBlock(Struct):
 
 
 class ConversationState:
-    """The state of one conversation, over all clients that it had."""
+    """The state of one conversation, across all its clients."""
 
     def __init__(
         self, clock: Callable[[], str | None] = lambda: None, stream_name: str = ""
@@ -74,7 +74,7 @@ class ConversationState:
         self.pending: dict[str, conversation_events.ConversationRequest] = {}
         self.tasks: dict[str, str] = {}
         self.has_history = False
-        """Whether the client has begun to write the session."""
+        """Whether the client has started to write the session."""
         self._base = conversation_events.ConversationStatus.STARTING
         self._is_working = False
         self._has_taken = False
@@ -84,7 +84,7 @@ class ConversationState:
 
     @property
     def status(self) -> conversation_events.ConversationStatus:
-        """What the conversation is doing."""
+        """Return the status of the conversation."""
         if self._base is conversation_events.ConversationStatus.ENDED:
             return self._base
         if self.pending:
@@ -92,7 +92,7 @@ class ConversationState:
         return conversation_events.ConversationStatus.WORKING if self._is_working else self._base
 
     def start_client(self) -> None:
-        """A client was started; prompts that the last one did not take are sent to it."""
+        """Record that another client was started; it is sent the prompts not picked up yet."""
         self._base = conversation_events.ConversationStatus.STARTING
         self._is_working = bool(self.queue)
         self._has_taken = False
@@ -100,11 +100,11 @@ class ConversationState:
         self.stream.start_client()
 
     def mark_ready(self) -> None:
-        """The client answered for the first time."""
+        """Record that the client has responded for the first time."""
         self._base = conversation_events.ConversationStatus.IDLE
 
     def end_client(self, *, is_idle: bool) -> Iterator[conversation_events.ConversationEvent]:
-        """The client has exited; one that was idle is started again by the next prompt."""
+        """Record that the client has exited; an idle one is started again by the next prompt."""
         for request_id in list(self.pending):
             yield self.close_request(request_id, "lost")
         if self.tasks:
@@ -120,7 +120,7 @@ class ConversationState:
     def add_prompt(
         self, prompt: QueuedPrompt, images: int
     ) -> conversation_events.ConversationEvent:
-        """A prompt was sent."""
+        """Record that a prompt was sent."""
         self.queue[prompt.uuid] = prompt
         self._is_working = True
         return events.PromptQueued(uuid=prompt.uuid, text=prompt.text, images=images)
@@ -128,12 +128,12 @@ class ConversationState:
     def add_request(
         self, request: conversation_events.ConversationRequest
     ) -> conversation_events.ConversationEvent:
-        """The client asks a person."""
+        """Record a request of the client to the user."""
         self.pending[request.id] = request
         return events.RequestAsked(request=request)
 
     def find_request(self, request_id: str) -> conversation_events.ConversationRequest:
-        """Return an open request; raises an error that says why there is none."""
+        """Return an open request; raises an error that explains why there is none."""
         if request_id in self.pending:
             return self.pending[request_id]
         if request_id in self._settled:
@@ -144,7 +144,7 @@ class ConversationState:
     def close_request(
         self, request_id: str, how: str, by: str = ""
     ) -> conversation_events.ConversationEvent:
-        """A request is no longer open."""
+        """Record that a request is no longer open."""
         self.pending.pop(request_id, None)
         self._settled[request_id] = how
         if len(self._settled) > MAX_SETTLED:
@@ -154,7 +154,7 @@ class ConversationState:
     def feed(
         self, output: StdoutMessage | StderrLine
     ) -> Iterator[conversation_events.ConversationEvent]:
-        """Yield what some output of the client means."""
+        """Yield the events of some output of the client."""
         match output:
             case StderrLine(text=text):
                 yield events.StderrPrinted(text=text)
@@ -213,12 +213,12 @@ class ConversationState:
             yield from self._read_record(decode_message(shown))
 
     def withdraw(self, uuid: str | None) -> Iterator[conversation_events.ConversationEvent]:
-        """A queued prompt will not be taken."""
+        """Remove a prompt from the queue."""
         if uuid and self.queue.pop(uuid, None):
             yield events.PromptWithdrawn(uuid=uuid)
 
     def reject_prompt(self, uuid: str) -> Iterator[conversation_events.ConversationEvent]:
-        """No client could be started for a prompt."""
+        """Remove a prompt for which no client could be started."""
         yield from self.withdraw(uuid)
         self._is_working = bool(self.queue)
 
@@ -227,7 +227,8 @@ class ConversationState:
     ) -> Iterator[conversation_events.ConversationEvent]:
         self.has_history = self._is_working = True
         if not self._has_taken:
-            # Older clients say which prompt they took only when the reply is well under way.
+            # Older clients report which prompt they picked up only when the reply is well under
+            # way.
             yield from self._take(next(iter(self.queue), None))
         yield from self.change_settings(
             session_id=message.session_id,
@@ -242,9 +243,9 @@ class ConversationState:
         permission_mode: str | None = None,
         effort: str | None = None,
     ) -> Iterator[conversation_events.ConversationEvent]:
-        """The client uses other settings; None for those that it did not mention.
+        """Record changed settings of the client; None for those that it did not mention.
 
-        An empty effort is the default.
+        An empty effort stands for the default.
         """
         known = self.settings
         self.settings = Settings(
@@ -286,7 +287,7 @@ class ConversationState:
             ):
                 if kind is False:
                     return
-                # Older clients do not say so, and report others only when they are over.
+                # Older clients do not report this, and report others only when they are over.
                 self.tasks[task] = description or ""
             case system_messages.TaskNotification(task_id=str(task)):
                 self.tasks.pop(task, None)
@@ -326,7 +327,7 @@ class ConversationState:
         if item is None or isinstance(
             item, stream_messages.UnknownMessage | partial.StreamEvent | stream_messages.Result
         ):
-            # Newer clients send messages that we do not know; a transcript has none of them.
+            # Newer clients send messages of unknown types, which are not in a transcript.
             return
         if isinstance(item, stream_messages.Message) and item.uuid in self._seen:
             # Not fed either: a repeated record would become the parent of the next one.

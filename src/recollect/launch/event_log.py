@@ -1,8 +1,8 @@
 """Numbers the events of a conversation and keeps the last ones, for any number of readers.
 
-A reader that reconnects resumes after the last number it has seen. What was streamed of a block is
-dropped once its record is there: a late reader needs only the record. One event loop uses a log; it
-is not safe for threads.
+A reader that reconnects resumes after the last number it has seen. The streamed parts of a block
+are dropped once its record has arrived, because a late reader needs only the record. Must be used
+from one event loop; not thread-safe.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ class EventLog:
 
     @property
     def last_number(self) -> int:
-        """The number of the latest event; 0 before the first."""
+        """Return the number of the latest event; 0 before the first."""
         return self._number
 
     def publish(
         self, event: conversation_events.ConversationEvent
     ) -> conversation_events.ConversationEvent:
-        """Number an event and hand it to all readers."""
+        """Number an event and pass it to all readers."""
         self._number += 1
         numbered = replace(event, number=self._number, time=self._clock())
         if isinstance(numbered, conversation_events.RecordReceived) and numbered.index is not None:

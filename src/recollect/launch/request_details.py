@@ -1,11 +1,12 @@
-"""What the user needs to answer a request: the form of an MCP server, and what a tool call would
-change.
+"""Details for answering a request: the form of an MCP server, and the change that a tool call would
+make.
 
-A server may ask for texts, numbers, yes or no, and choices; a property of any other kind is asked
-for as JSON. Choices are named by their positions, so that only what the server offers can be sent.
+A server may request texts, numbers, booleans and choices; a property of any other type is entered
+as JSON. Choices are identified by position, so only what the server offers can be sent.
 
-A request has only the strings to replace; where they are, and what a new content would remove, is
-in the file. If that cannot be read, or the edit does not apply, the view of the tool is shown.
+A request contains only the strings to replace; their positions, and the lines that new content
+would remove, come from the file. If it cannot be read, or the edit does not apply, the tool call is
+shown instead.
 """
 
 import math
@@ -37,14 +38,14 @@ _PLAIN: Final[dict[str, FieldKind]] = {
 
 
 class FormOption(msgspec.Struct, frozen=True):
-    """Something that can be chosen."""
+    """An option of a choice."""
 
     value: str
     label: str
 
 
 class FormField(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that a server asks for."""
+    """A value that a server requests."""
 
     name: str
     kind: FieldKind
@@ -53,7 +54,7 @@ class FormField(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[FormOption, ...] = ()
     is_required: bool = False
     default: str = ""
-    """As text: the value of an option, `true`, a number."""
+    """The default as text: the value of an option, `true`, a number."""
 
 
 class _Choice(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ class _Schema(msgspec.Struct, frozen=True):
 
 
 def read_form(form: msgspec.Raw) -> tuple[FormField, ...]:
-    """Return the fields of a form, in its order; none if the schema cannot be read."""
+    """Return the fields of a form in its order; empty if the schema cannot be read."""
     schema = (decode_value(form, _Schema) if bytes(form) else None) or _Schema()
     named = list(schema.properties.items())[:MAX_FIELDS]
     return tuple(_read_field(name, raw, name in schema.required) for name, raw in named)
@@ -125,8 +126,8 @@ def fill_form(
 ) -> dict[str, object]:
     """Return the values of a form by name.
 
-    `texts` and `chosen` are by the position of the field; choices are positions of its options.
-    What is left empty is left out. Raises UsageError if something is missing or is not a value.
+    The keys of `texts` and `chosen` are positions of fields; choices are positions of options.
+    Empty fields are left out. Raises UsageError if a value is missing or invalid.
     """
     values: dict[str, object] = {}
     for place, each in enumerate(form):
@@ -219,7 +220,7 @@ def describe_proposal(tool: str, given: msgspec.Raw, call_id: str = "") -> ToolV
 
 
 def find_change(tool: str, given: msgspec.Raw) -> Diff | None:
-    """Return what an edit would change in its file; None for other tools, or if it is not known."""
+    """Return the change that an edit would make; None for other tools, or if it is unknown."""
     match parse_input(tool, given):
         case EditInput(file_path=path) as edit if path:
             step = EditStep(
@@ -258,7 +259,7 @@ def _read(path: str) -> str | None:
         return None
     data = read_small(path, MAX_FILE)
     if data is None:
-        # Unlike a path's own method, this takes a name that is too long for one of a missing file.
+        # Unlike `Path.read_bytes`, this treats a name that is too long like a missing file.
         return None if os.path.lexists(path) else ""
     try:
         return data.decode().replace("\r\n", "\n")
@@ -278,7 +279,7 @@ def _apply(text: str, steps: Iterable[EditStep]) -> str | None:
 
 
 def compare_texts(before: str, after: str) -> tuple[Hunk, ...]:
-    """Return the hunks between two texts, however long: only what differs is compared."""
+    """Return the hunks between two texts of any length; only the lines that differ are compared."""
     old, new = split_lines(before), split_lines(after)
     start = _count_equal(old, new)
     rest = min(len(old), len(new)) - start
@@ -310,6 +311,6 @@ def _join(lines: list[str]) -> str:
 
 
 def _count_equal(one: list[str], other: list[str]) -> int:
-    """Return how many lines two texts have in common at the start."""
+    """Return how many lines at the start are equal in two texts."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -1,9 +1,9 @@
-"""Copy the first turns of a session to a session of its own, which Claude Code can continue.
+"""Copy the first turns of a session to a new session, which Claude Code can continue.
 
 The client can resume at a message only in its headless mode, so the copy is made here. It is the
-only file that this program creates below a Claude directory, and only when asked to. Each copied
-line says where it came from, as those of the client's own forks do, so that nothing is counted
-twice. No existing file is changed.
+only file that this program creates in a Claude directory, and only on request. Each copied line
+names its origin, as in the client's own forks, so nothing is counted twice. No existing file is
+changed.
 """
 
 import json
@@ -26,7 +26,7 @@ _BACKUPS: Final = frozenset({"file-history-snapshot", "file-history-delta"})
 
 
 class Fork(Struct, frozen=True):
-    """A new session, and how many turns of another it begins with."""
+    """A new session, and how many turns of the original it contains."""
 
     session_id: str
     path: Path
@@ -34,10 +34,10 @@ class Fork(Struct, frozen=True):
 
 
 def fork_session(session: Session, transcript: Transcript, number: int) -> Fork:
-    """Write a copy of a session up to the turn `number`, that one included, beside it.
+    """Copy a session up to and including turn `number`, to a file beside it.
 
     Raises UsageError for a subagent or a session that is not on disk, NothingFound if there is no
-    such turn in the conversation as it is now.
+    such turn on the main path.
     """
     if transcript.kind is not TranscriptKind.SESSION:
         raise UsageError("Only sessions can be resumed, and this is a subagent.")
@@ -63,7 +63,7 @@ def _list_turns(session: Session, number: int) -> list[Turn]:
 
 
 def _list_uuids(session: Session, turns: list[Turn]) -> set[str]:
-    """Return the records of these turns, and those between them."""
+    """Return the uuids of the records of these turns, and of those between them."""
     uuids = [each for turn in turns for message in turn.messages for each in message.uuids]
     return {*uuids, *(session.tree.iter_ancestors(uuids[-1]) if uuids else ())}
 
@@ -86,7 +86,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
     except ValueError:
-        # Damaged, so the client could not read it either.
+        # Damaged lines, which the client could not read either.
         return None
     return found if isinstance(found, dict) else None
 
@@ -95,7 +95,7 @@ def _encode(record: dict[str, Any]) -> bytes:
     try:
         return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     except UnicodeEncodeError:
-        # Half of a character, which JSON can express and UTF-8 cannot.
+        # Half of a surrogate pair, which JSON can express and UTF-8 cannot.
         return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 

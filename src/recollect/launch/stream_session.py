@@ -1,13 +1,14 @@
-"""The messages of a stream as records of the conversation and of each subagent, and the timing of a
+"""Turn the messages of a stream into records of the conversation and of each subagent, and time a
 replay.
 
-Adds what a stream leaves out: the prompt, the parent of each record, and the timestamp that older
-clients omit. A signal that no transcript contains becomes a notice or nothing. The block that the
-model is writing is only shown until the complete block arrives as a message, which is what counts.
+Adds what a stream lacks: the prompt, the parent of each record, and the timestamp that older
+clients omit. A message that transcripts do not contain becomes a notice or is ignored. The block
+being written is shown until the complete block arrives as a message and replaces it.
 
-Totals of a run are the client's own. It may report several results in one run, with running totals
-that include subagents and, in newer versions, the earlier usage of a resumed session. Those
-versions also report the usage since the last result, and then only that is added up.
+The totals of a run are those reported by the client. It may report several results in one run, with
+running totals that include subagents and, in newer versions, the earlier usage of a resumed
+session. Those versions also report the usage since the last result, and then only that usage is
+added up.
 
 A replay merges a session with its subagents by timestamp and shortens long pauses; it neither waits
 nor renders. Files are read while they are played, so memory does not grow with their length. Most
@@ -52,9 +53,9 @@ def build_figures(
     tool_calls: int,
     starts: Sequence[int] = (),
 ) -> RunFigures:
-    """Return the totals of a run with these results; a run without any still counts as one turn.
+    """Return the totals of a run with these results; without results it counts as one turn.
 
-    `starts` says how many results there were when each client was started.
+    `starts` are the numbers of results that there were when each client was started.
     """
     durations = [each.duration_ms for each in results if each.duration_ms is not None]
     fresh = [use for each in results for use in each.model_usage_since_last_result.values()]
@@ -71,7 +72,7 @@ def build_figures(
 def _iter_clients(
     results: Sequence[stream_messages.Result], starts: Sequence[int]
 ) -> Iterator[Sequence[stream_messages.Result]]:
-    """Yield the results of each client: its totals start from zero."""
+    """Yield the results of each client, because each starts its totals from zero."""
     for start, end in pairwise((0, *starts, len(results))):
         yield results[start:end]
 
@@ -119,7 +120,7 @@ class PartialKind(StrEnum):
 
 
 class PartialBlock(Struct, frozen=True):
-    """A block that is not complete yet; for a tool call only the tool's name can be shown."""
+    """A block that is not complete yet; of a tool call only the name of the tool is shown."""
 
     kind: PartialKind
     text: str = ""
@@ -129,7 +130,7 @@ class PartialBlock(Struct, frozen=True):
 def extend_partial(
     block: PartialBlock | None, event: partial_messages.AnyEvent | None
 ) -> PartialBlock | None:
-    """Return `block` after `event`; None while nothing is being written."""
+    """Return `block` updated by `event`; None while no block is being written."""
     match event:
         case partial_messages.ContentBlockStart(content_block=begun):
             return _start_block(begun)
@@ -165,7 +166,7 @@ def _read_delta(delta: partial_messages.BlockDelta | None, kind: PartialKind) ->
 
 
 _AGENT_TOOLS: Final = frozenset({"Agent", "Task"})
-"""Tools whose call starts a subagent."""
+"""Tools that start a subagent."""
 
 Clock = Callable[[], str | None]
 
@@ -178,13 +179,13 @@ class StreamRecord(Struct, frozen=True):
 
 
 class StreamNotice(Struct, frozen=True):
-    """Something that the client signalled, as a sentence."""
+    """A message of the client, worded as a sentence."""
 
     text: str
 
 
 class Agent(Struct, frozen=True):
-    """What the stream says about a subagent."""
+    """A subagent as the stream describes it."""
 
     kind: str | None = None
     description: str | None = None
@@ -211,25 +212,25 @@ class StreamSession:
 
     @property
     def partial(self) -> tuple[str | None, PartialBlock] | None:
-        """The block being written and whose it is; the latest if there are several."""
+        """Return the block being written and its subagent; the latest if there are several."""
         return next(reversed(self._partials.items()), None)
 
     @property
     def figures(self) -> RunFigures:
-        """The totals so far."""
+        """Return the totals so far."""
         return build_figures(self.results, len(self._replies), len(self._calls), self._starts)
 
     def start_client(self) -> None:
-        """Note that another client continues."""
+        """Record that another client continues the conversation."""
         self._starts.append(len(self.results))
 
     def add_prompt(self, prompt: str) -> StreamRecord:
-        """Return a record of the prompt, which the stream does not repeat."""
+        """Add the prompt, which the stream does not repeat, and return its record."""
         message = conversation_records.UserMessage(role="user", content=prompt)
         return StreamRecord(None, self._link(None, User(uuid=str(uuid4()), message=message)))
 
     def feed(self, item: StreamItem) -> StreamRecord | StreamNotice | None:
-        """Return what `item` adds to the conversation."""
+        """Add `item` to the conversation, and return what it adds."""
         if isinstance(item, stream_messages.Message):
             self.session_id = item.session_id or self.session_id
         match item:
@@ -316,7 +317,7 @@ def _describe_retry(message: ApiRetry) -> str:
 
 
 MAX_PAUSE: Final = 5.0
-"""Longest pause in seconds: people go to lunch, and sessions are resumed after days."""
+"""Maximum pause in seconds, because sessions may be idle for hours and resumed after days."""
 
 PIECE_SECONDS: Final = 0.02
 MESSAGE_SECONDS: Final = 0.3
@@ -328,7 +329,7 @@ T = TypeVar("T")
 
 
 class TimedItem(NamedTuple, Generic[T]):
-    """An item and when it happened, or if that is unknown, how long after the one before it."""
+    """An item with its time or, if that is unknown, the delay after the item before it."""
 
     moment: datetime | None
     gap: float
@@ -336,14 +337,14 @@ class TimedItem(NamedTuple, Generic[T]):
 
 
 class ReplayItem(NamedTuple):
-    """A record and the transcript that holds it."""
+    """A record and its transcript."""
 
     transcript: Transcript
     record: Record
 
 
 def iter_paced(timed: Iterable[TimedItem[T]], speed: float) -> Iterator[tuple[float, T]]:
-    """Yield each item with the seconds to wait before it, `speed` times as fast."""
+    """Yield each item with the seconds to wait before it, at `speed` times the original speed."""
     at: datetime | None = None
     spent = 0.0
     for moment, gap, item in timed:
@@ -369,7 +370,7 @@ def iter_session(transcript: Transcript) -> Iterator[TimedItem[ReplayItem]]:
     if transcript.kind is TranscriptKind.SESSION:
         children = find_subagent_files(transcript.project_dir, transcript.name)
     files = [_iter_file(each) for each in (transcript, *children)]
-    # Only times are compared: at the same time, the session's own record comes first.
+    # Only times are compared: at equal times, the session's own record comes first.
     for moment, played in merge(*files, key=lambda pair: pair[0]):
         yield TimedItem(None if moment == _NO_TIME else moment, 0.0, played)
 
@@ -387,7 +388,7 @@ def iter_stream(path: Path) -> Iterator[TimedItem[StreamItem]]:
 
 
 def _iter_file(transcript: Transcript) -> Iterator[tuple[datetime, ReplayItem]]:
-    """Yield records with times that never decrease: a file is played in its own order."""
+    """Yield records with times that never decrease, because a file is played in its own order."""
     at = _NO_TIME
     for record in read_transcript(transcript.path):
         moment = parse_time(record.timestamp) if isinstance(record, Chain) else None

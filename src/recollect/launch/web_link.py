@@ -1,6 +1,6 @@
 """Links into the web app, if it is running.
 
-A running server keeps a state file in the data directory, which counts only while its process is
+A running server has a state file in the data directory, which is valid only while its process is
 alive.
 """
 
@@ -25,7 +25,7 @@ class Server(msgspec.Struct, frozen=True):
     port: int
     host: str = LOOPBACK
     key: str = ""
-    """The key that programs send to authenticate."""
+    """The key for programs to authenticate with."""
 
 
 class _Launch(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class _Launch(msgspec.Struct, frozen=True):
 
 
 def find_server(directory: Path) -> Server | None:
-    """Return the web app whose state file is in the data directory, if it is still running."""
+    """Return the web app that is running for a data directory; None if there is none."""
     data = read_small(directory / STATE_NAME)
     if data is None:
         return None
@@ -45,12 +45,12 @@ def find_server(directory: Path) -> Server | None:
 
 
 def make_link(server: Server, path: str) -> str:
-    """Return the URL of `path` on a running web app."""
+    """Return the URL of `path` in a running web app."""
     return f"http://{join_host(server.host, server.port)}{path}"
 
 
 def make_sign_in_link(server: Server, path: str) -> str:
-    """Return the URL of `path` that signs in one browser, once; raises NothingFound if refused."""
+    """Return a URL of `path` that signs in one browser, once; raises NothingFound if refused."""
     connection = HTTPConnection(server.host, server.port, timeout=_SECONDS)
     try:
         headers = {"Authorization": f"Bearer {server.key}"}
@@ -63,7 +63,7 @@ def make_sign_in_link(server: Server, path: str) -> str:
         ) from error
     finally:
         connection.close()
-    # Instead of the fragment of the path, which the page also takes as a parameter.
+    # The link has this fragment instead of the path's, which the page takes as a parameter too.
     plain, _, anchor = path.partition("#")
     return f"{make_link(server, plain)}{f'?at={anchor}' if anchor else ''}#t={token}"
 
