@@ -1,7 +1,7 @@
-"""Sessions as files for others: pages, Markdown, text, JSON, raw lines and tables.
+"""Export sessions to files: pages, Markdown, text, JSON, raw lines and tables.
 
-Takes opened sessions and returns bytes; finding sessions and selecting turns is up to the caller.
-Everything passes through `masking`, unless the caller asks for no redaction.
+Takes opened sessions and returns bytes; the caller finds sessions and selects turns. Everything
+passes through `masking`, unless the caller turns redaction off.
 """
 
 from recollect.export.export_options import ExportOptions, Format, Images, Level, Table, Theme

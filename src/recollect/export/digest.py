@@ -1,9 +1,9 @@
 """A digest of a session that fits a token budget.
 
-Prompts and conclusions come first, then what tools were called, then other replies, then the output
-of tools, trimmed. Unless everything fits, a text is cut to a quarter of the budget, and the output
-of a call to less. Omissions are noted where they occur, and at the top. Tokens are estimated: one
-for every four ASCII characters, and one for every other character.
+Prompts and conclusions come first, then the tool calls, then other replies, then the trimmed output
+of tools. Unless everything fits, a text is cut to a quarter of the budget, and the output of a call
+to less. Omissions are marked where they occur, and at the top. Tokens are estimated: one for every
+four ASCII characters, and one for every other character.
 """
 
 import sys
@@ -23,13 +23,13 @@ from recollect.render.views.turn_views import keep_prompts
 
 _ASCII_PER_TOKEN: Final = 4
 _MIN_OUTPUT: Final = 300
-"""Characters that are kept of the input and output of one tool call, whatever the budget is."""
+"""Minimum number of characters to keep of the input and output of a tool call, for any budget."""
 _TOLERANCE: Final = 0.01
-"""Of the budget, that may stay unused where more would fit."""
+"""Share of the budget that may stay unused although more would fit."""
 
 
 class Rank(IntEnum):
-    """What is kept first."""
+    """The priority of a block; the lowest is kept first."""
 
     PROMPT = 0
     CONCLUSION = 1
@@ -53,7 +53,7 @@ class _Block(Struct, frozen=True):
     rank: Rank
     text: str
     whole: int
-    """Tokens before it was cut."""
+    """Number of tokens before it was cut."""
 
     @property
     def tokens(self) -> int:
@@ -67,7 +67,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def iter_digest(content: ExportContent, budget: int) -> Iterator[str]:
-    """Yield a digest of about `budget` tokens at most."""
+    """Yield a digest of at most about `budget` tokens."""
     turns = _fit_blocks(content, budget)
     yield from _find_longest(content, turns, budget)
 
@@ -75,10 +75,10 @@ def iter_digest(content: ExportContent, budget: int) -> Iterator[str]:
 def _find_longest(
     content: ExportContent, turns: Sequence[Sequence[_Block]], budget: int
 ) -> Sequence[str]:
-    """Return the pieces of the longest digest that fits, or of one without any block.
+    """Return the longest digest that fits, in pieces, or one without any block.
 
-    How much the front matter and the remarks take depends on what is left out, so the tokens that
-    are there for blocks are found by bisection.
+    The length of the front matter and the remarks depends on what is left out, so the number of
+    tokens for blocks is found by bisection.
     """
     longest = list(_write(content, turns, set()))
     fitting, room = 0, budget
@@ -95,7 +95,7 @@ def _find_longest(
 
 
 def _fit_blocks(content: ExportContent, budget: int) -> list[list[_Block]]:
-    """Return the blocks of each turn, cut no more than it takes to make all of them fit."""
+    """Return the blocks of each turn, cut only as much as needed for all of them to fit."""
     turns: list[list[_Block]] = []
     shares = (budget, budget // 4, budget // 16)
     lengths = ((budget, max(share, _MIN_OUTPUT)) for share in shares)
@@ -107,7 +107,7 @@ def _fit_blocks(content: ExportContent, budget: int) -> list[list[_Block]]:
 
 
 def _list_blocks(content: ExportContent, longest: int, longest_output: int) -> list[list[_Block]]:
-    """Return the blocks of each turn: texts and outputs of at most so many characters."""
+    """Return the blocks of each turn, with texts and outputs of at most this many characters."""
     return [list(_iter_blocks(turn, content, longest, longest_output)) for turn in content.turns]
 
 
@@ -138,9 +138,9 @@ def _write(
 
 
 def _choose(turns: Sequence[Sequence[_Block]], budget: int) -> set[int]:
-    """Return the blocks that fit: by rank, and of each rank the newest turns first.
+    """Return the blocks that fit: by rank, and in each rank from the newest turns first.
 
-    The first block of a turn is its prompt; the rest makes no sense without it.
+    The first block of a turn is its prompt, which the other blocks need to make sense.
     """
     kept: set[int] = set()
     for rank in Rank:
@@ -203,7 +203,7 @@ def _make_block(rank: Rank, parts: Sequence[str], length: int) -> _Block:
 
 
 def _cut(block: str, length: int) -> str:
-    """Return a block with its middle left out if it is long; it stays a block of Markdown."""
+    """Return a block with its middle left out if it is too long; the result is still Markdown."""
     if len(block) <= length:
         return block
     omitted = len(block) - length

@@ -1,8 +1,8 @@
-"""The exported parts of a session: its masked turns, its metadata, and what belongs to no turn; and
-its secrets one by one, so that the user can review false positives.
+"""Collect the exported parts of a session: its masked turns, its metadata, and everything outside
+turns; and list its secrets one by one, so that the user can review false positives.
 
-Unlike everything else here, a `MaskedValue` contains the secret itself: it is only shown to the
-owner of the sessions. The context of a value never contains another one.
+Unlike everything else here, a `MaskedValue` contains the secret itself: it is shown only to the
+owner of the sessions. The text around a value never contains another secret.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,35 +25,35 @@ from recollect.session.session import Session
 
 
 class SessionPart(Struct, frozen=True):
-    """A session, and which of its turns are exported: None for all on its main path."""
+    """A session, and the turns of it to export: None for all on its main path."""
 
     session: Session
     turns: tuple[int, ...] | None = None
     """The indices of turns."""
     is_masked: bool = False
-    """Whether its records were masked while they were read; if not, all its views are scanned."""
+    """Whether its records were masked while they were read; if not, all views are scanned."""
     reopen: Callable[[], Session] | None = None
-    """Reopens it; if given, other processes are still scanning its records."""
+    """Reopens the session; if set, other processes are still scanning its records."""
     shares: TokenShares | None = None
-    """Which tokens are its own; without it, only its own records tell."""
+    """The tokens that belong to this session; if None, only its own records are used."""
 
 
 class ExportContent(Struct, frozen=True, kw_only=True):
-    """What a writer needs; all texts are masked."""
+    """The input of a writer, with all texts masked."""
 
     metadata: Metadata
     title: str
     turns: tuple[TurnView, ...]
     notices: tuple[NoticeStep, ...] = ()
-    """The todo lists, tasks and plan beside the session."""
+    """The todo lists, tasks and plan that are stored beside the session."""
     strays: tuple[SubagentReference, ...] = ()
-    """Subagents that no known call started."""
+    """Subagents for which no call was found."""
     facts: tuple[tuple[str, str], ...] = ()
-    """Figures of the whole session, in words."""
+    """Figures of the whole session, as text."""
 
 
 def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> ExportContent:
-    """Return what is exported of a session."""
+    """Collect and mask the exported parts of a session."""
     session, is_whole = part.session, part.turns is None
     wanted = _choose(part)
     metadata = session.metadata
@@ -90,7 +90,7 @@ def _choose(part: SessionPart) -> Sequence[int]:
 def _learn_turns(
     part: SessionPart, wanted: Sequence[int], options: ExportOptions, mask: Mask
 ) -> list[tuple[TurnView, bool]]:
-    """Return the wanted views in order, and whether each is without secrets of its own."""
+    """Return the wanted views in order, and whether each has no secrets of its own."""
     session, chosen = part.session, set(wanted)
     is_brief = options.level is not Level.FULL or options.budget is not None
     is_scanned = mask.is_on and not part.is_masked
@@ -105,12 +105,12 @@ def _learn_turns(
 
 
 def _learn(document: Struct, part: SessionPart, mask: Mask) -> bool:
-    """Return whether a view is without secrets; remember those that its records still had."""
+    """Return whether a view has no secrets; remember those that were not masked in its records."""
     return (part.is_masked and not mask.hides_persons) or not mask.collect_secrets(document)
 
 
 def iter_whole_turns(session: Session) -> Iterator[TurnView]:
-    """Yield all turns of a session with whole calls, and with those of its subagents."""
+    """Yield all turns of a session with complete tool calls and the turns of its subagents."""
     for index in range(max(len(session.turns), 1)):
         for view in build_turn_views(session, start=index, stop=index + 1):
             yield complete_turn(view, session, subagents=True)
@@ -155,11 +155,11 @@ def _list_facts(
 
 _CONTEXT: Final = 60
 _BETWEEN_LINES: Final = r"(?:[^A-Za-z0-9+/=<\-]|<[^<>]*>)*"
-"""What formats put between the lines of a value: an indentation, a mark, a tag."""
+"""Characters that formats put between the lines of a value: indentation, a marker, a tag."""
 
 
 class MaskedValue(Struct, frozen=True, kw_only=True):
-    """A value that will be masked, with what is around its first occurrence."""
+    """A value that will be masked, with the text around its first occurrence."""
 
     kind: str
     confidence: str
@@ -181,7 +181,7 @@ class _Place(Struct, frozen=True):
 
 
 def iter_files(session: Session) -> Iterator[str]:
-    """Yield the path of a session's transcript, and those of its subagents, each once."""
+    """Yield the paths of a session's transcript and its subagents' transcripts, each once."""
     waiting, seen = [session], set[str]()
     while waiting:
         current = waiting.pop(0)
@@ -193,7 +193,7 @@ def iter_files(session: Session) -> Iterator[str]:
 
 
 def list_masked_values(parts: Iterable[SessionPart], policy: RedactionPolicy) -> list[MaskedValue]:
-    """Return each different value once, in order of appearance."""
+    """Return each distinct value once, in order of appearance."""
     redactor = Redactor(policy)
     places = list(_iter_places(parts, redactor))
     found: dict[tuple[str, str], MaskedValue] = {}
@@ -208,7 +208,7 @@ def list_masked_values(parts: Iterable[SessionPart], policy: RedactionPolicy) ->
 def _iter_places(parts: Iterable[SessionPart], redactor: Redactor) -> Iterator[_Place]:
     records = RecordMask(redactor)
     for part in parts:
-        # A view may show the middle of a key, which only its record gives away.
+        # A view may show the middle of a key, which only the record shows to be one.
         records.scan(iter_files(part.session))
         for view in iter_whole_turns(part.session):
             text = join_texts(view)
@@ -236,13 +236,13 @@ def _iter_masked_values(place: _Place, masked: Sequence[Finding]) -> Iterator[Ma
 
 
 def _names_otherwise(masked: Finding, finding: Finding) -> bool:
-    """Whether a finding is part of a secret that is known by another kind."""
+    """Return whether a finding is part of a secret of another kind."""
     is_part = masked.start <= finding.start and finding.end <= masked.end
     return is_part and masked.kind != finding.kind
 
 
 def _cut(text: str, start: int, end: int, masked: Iterable[Finding]) -> str:
-    """Return a piece of a text, with the kind in the place of every secret that it touches."""
+    """Return a piece of a text, with every secret in it replaced by its kind."""
     pieces, at = [], start
     for finding in masked:
         if finding.end > start and finding.start < end:
@@ -252,7 +252,7 @@ def _cut(text: str, start: int, end: int, masked: Iterable[Finding]) -> str:
 
 
 def allow(policy: RedactionPolicy, values: Iterable[MaskedValue]) -> RedactionPolicy:
-    """Return a policy that leaves these values as they are, however a format breaks their lines."""
+    """Return a policy that leaves these values unmasked, even if a format breaks their lines."""
     import re2  # type: ignore[import-untyped]  # slow to load
 
     patterns = [

@@ -25,7 +25,7 @@ class Format(StrEnum):
 
 
 class Level(StrEnum):
-    """How much of a conversation is exported."""
+    """How much of a conversation to export."""
 
     PROMPTS = "prompts"
     CONVERSATION = "conversation"
@@ -37,16 +37,16 @@ class Level(StrEnum):
 
 
 class Images(StrEnum):
-    """Where images go."""
+    """Where to put images."""
 
     INLINE = "inline"
     BESIDE = "beside"
-    """In files of their own, in a directory beside the export."""
+    """In separate files, in a directory beside the export."""
     NONE = "none"
 
 
 class Theme(StrEnum):
-    """The colours of a page."""
+    """The colour theme of a page."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -85,25 +85,25 @@ MEDIA_TYPES: Final = {
 
 
 class ExportOptions(Struct, frozen=True, kw_only=True):
-    """How sessions are exported."""
+    """Options of an export."""
 
     format: Format = Format.HTML
     level: Level = Level.FULL
     redaction: RedactionPolicy | None = DEFAULT_POLICY
-    """What is masked; None exports everything as it is."""
+    """What to mask; None exports everything unchanged."""
     images: Images = Images.INLINE
     theme: Theme = Theme.SYSTEM
     table: Table = Table.MESSAGES
     budget: int | None = None
-    """Tokens of a digest for a model."""
+    """Maximum number of tokens, for a digest."""
     split: int | None = None
-    """Turns on one page, if the session is split into pages."""
+    """Number of turns on one page, if the session is split into pages."""
     force: bool = False
-    """Whether existing files are overwritten."""
+    """Whether to overwrite existing files."""
 
 
 def find_format(target: Path) -> Format | None:
-    """Return the format of a file's suffix; None if it has no known one."""
+    """Return the format for a file's suffix; None if there is none."""
     suffix = target.suffix.lower()
     return next((each for each, known in SUFFIXES.items() if known == suffix), None)
 
@@ -135,7 +135,7 @@ _KINDS: Final[dict[Level, tuple[type[Step], ...]]] = {
 
 
 def select_steps(turn: TurnView, level: Level) -> TurnView:
-    """Return a turn with the steps of a level."""
+    """Return a turn with only the steps of a level."""
     if level is Level.FULL:
         return turn
     if level is Level.PROMPTS:

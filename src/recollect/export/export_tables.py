@@ -1,8 +1,8 @@
 """The tables of CSV and Parquet exports: messages, tool calls and usage, one row each. CSV needs
 the standard library only, Parquet needs pyarrow, which is an extra.
 
-A reply that several of the exported sessions contain, because one was forked from the other, has
-its usage in the first of them only.
+If several exported sessions contain a reply, because one was forked from the other, its usage is
+only in the first of them.
 """
 
 import csv
@@ -64,7 +64,7 @@ def iter_rows(
     seen: set[str],
     price: PriceMessage,
 ) -> Iterator[Row]:
-    """Yield the rows of a session; `seen` are the replies that have a row already."""
+    """Yield the rows of a session; `seen` are the ids of replies that already have a row."""
     if table is export_options.Table.USAGE:
         yield from _iter_usage(session, seen, price)
         return
@@ -126,7 +126,7 @@ def _join(parts: Iterable[Part]) -> str:
 
 
 def _keep_text(part: Part) -> Part:
-    """Return a part without what is no text of the call: a language, the data of an image."""
+    """Return a part without its language, or the name of an image in its place."""
     match part:
         case Code():
             return replace(part, language=None)
@@ -162,7 +162,7 @@ def _iter_usage(
 
 
 def write_csv(rows: Iterable[Sequence[Cell]]) -> str:
-    """Return rows as CSV; no cell is a formula, and none holds control characters."""
+    """Return rows as CSV, without formulas and control characters."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
@@ -174,12 +174,12 @@ def _guard(cell: Cell) -> Cell:
     if not isinstance(cell, str):
         return cell
     shown = safe_text(cell.replace("\r\n", "\n"))
-    # A spreadsheet would run it.
+    # A spreadsheet would run it as a formula.
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 
 def mask_cells(rows: Iterable[Row], mask: masking.Mask) -> list[Row]:
-    """Return rows of which every cell was scanned by itself."""
+    """Mask each cell of these rows separately."""
     return [
         tuple(mask.check(cell) if isinstance(cell, str) else cell for cell in row) for row in rows
     ]
@@ -189,7 +189,7 @@ WriteRows = Callable[[list[Row], masking.Mask], None]
 
 
 def price_at_list(message: Message) -> float | None:
-    """Return the cost of a message in dollars at list prices; None if the price is not known."""
+    """Return the cost of a message in dollars at list prices; None if there is no price."""
     cost = price_messages([message])
     return None if cost is None else cost / 1_000_000
 
@@ -231,7 +231,7 @@ def _make_schema(arrow: Any, table: export_options.Table) -> Any:
 
 
 def _make_table(arrow: Any, schema: Any, rows: list[Row], mask: masking.Mask) -> Any:
-    """Return rows as a table; cells are scanned here, because the file is compressed."""
+    """Build a table from rows; cells are scanned here, because the file is compressed."""
     cells = [_encodable(row) for row in mask_cells(rows, mask)]
     columns = list(zip(*cells, strict=True)) or [()] * len(schema)
     arrays = [
@@ -241,7 +241,7 @@ def _make_table(arrow: Any, schema: Any, rows: list[Row], mask: masking.Mask) ->
 
 
 def _encodable(row: Row) -> Row:
-    """Return a row without halves of surrogate pairs."""
+    """Return a row without unpaired surrogates."""
     return tuple(
         cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell for cell in row
     )

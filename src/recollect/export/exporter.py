@@ -1,7 +1,6 @@
-"""Export sessions: one as a stream or a file, many into a directory, all through one mask.
+"""Export sessions: one as a stream or a file, or many into a directory, all with one mask.
 
-Sessions are taken one by one and forgotten, so that memory does not grow with their number. What
-is known of the files is only where to write them.
+Sessions are exported one by one and not kept, so memory does not grow with their number.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _IMAGES: Final = "_images"
 
 
 class Exporter:
-    """Writes sessions with the same options, and remembers what it wrote and masked."""
+    """Writes sessions with the same options, and records what it has written and masked."""
 
     def __init__(self, options: export_options.ExportOptions) -> None:
         """Start an export; raises UsageError for options that contradict each other."""
@@ -60,11 +59,11 @@ class Exporter:
         self._seen: set[str] = set()
 
     def with_policy(self, policy: RedactionPolicy) -> Exporter:
-        """Return a new export that masks by another policy."""
+        """Return a new exporter that masks with another policy."""
         return Exporter(replace(self.options, redaction=policy))
 
     def should_scan_in_background(self, size: int) -> bool:
-        """Return whether a transcript of this size is scanned by other processes meanwhile."""
+        """Return whether to scan a transcript of this size in other processes meanwhile."""
         return (
             self._mask.is_on
             and self.options.format not in export_options.TABULAR
@@ -72,19 +71,19 @@ class Exporter:
         )
 
     def scan_in_background(self, files: Iterable[str]) -> AbstractContextManager[None]:
-        """Scan files on other cores while a session is opened and collected in the block."""
+        """Scan files on other cores while the block opens and collects a session."""
         records = self._mask.records
         return records.scan_in_background(files) if records else nullcontext()
 
     def collect_secrets(self, open_session: Callable[[], Session]) -> Session:
         """Open a session and remember its secrets, so that they are masked in all others too."""
         records = self._mask.records
-        # Without redaction nothing is masked, not even what the program masks on display.
+        # Without redaction nothing is masked, not even the values that are masked on display.
         with masked_by(records.collect_secrets if records else None):
             return open_session()
 
     def open_masked(self, open_session: Callable[[], Session]) -> Session:
-        """Open a session as it may be exported: masked before any view of it cuts a text."""
+        """Open a session for export: its records are masked before any view cuts their text."""
         session = self.collect_secrets(open_session)
         records = self._mask.records
         if records is None or not records.is_needed:
@@ -93,7 +92,7 @@ class Exporter:
             return open_session()
 
     def stream(self, part: SessionPart) -> Iterator[bytes]:
-        """Yield the export of one session; every piece has passed the second scan."""
+        """Yield the export of one session; every chunk has passed the second scan."""
         self._sessions += 1
         if self.options.format is export_options.Format.JSONL:
             return iter_lines(part)
@@ -181,7 +180,7 @@ class Exporter:
     def _collect(self, part: SessionPart) -> ExportContent:
         records = self._mask.records
         if part.reopen is None or records is None:
-            # Files beside a session are read here, and cut like its records.
+            # Files beside a session are read here, and shortened like its records.
             with masked_by(records):
                 return collect(part, self.options, self._mask)
         with masked_by(None):
@@ -196,7 +195,7 @@ class Exporter:
         return self._collect(replace(part, session=session, is_masked=True, reopen=None))
 
     def _encode(self, content: ExportContent, pictures: PictureFiles | None) -> Iterator[bytes]:
-        """Yield the bytes of a whole session; pictures beside it are collected here."""
+        """Yield the bytes of a whole session; images for separate files are added to `pictures`."""
         pieces = self._iter_pieces(content, pictures)
         if pictures is None and writing.should_use_all_cores(content.metadata.size):
             return writing.encode_on_all_cores(pieces, self._mask)
@@ -254,7 +253,7 @@ class Exporter:
                 self._write(folder / name, [data])
 
     def _write_pages(self, part: SessionPart, directory: Path) -> None:
-        """Write the session as pages of some turns each, and an index of its prompts."""
+        """Write the session as several pages, and an index of its prompts."""
         writing.make_directory(directory)
         self._sessions += 1
         content = self._collect(part)
@@ -277,7 +276,7 @@ class Exporter:
         self._write_index(directory, content.title, rows)
 
     def _choose_pages(self, pictures: PictureFiles | None) -> partial[Iterator[writing.Piece]]:
-        """Return what draws pages, with images inside them or in files."""
+        """Return the function that renders pages, with images embedded or in files."""
         if self.options.format is export_options.Format.HTML:
             show = pictures.show_in_page if pictures else render_picture
             return partial(html_pages.iter_page, show_picture=show)
@@ -299,14 +298,14 @@ class Exporter:
 
 
 def name_export(part: SessionPart, options: export_options.ExportOptions) -> str:
-    """Return the file name of one session: its title is masked as in the export itself."""
+    """Return the file name of one session, with the title masked as in the export itself."""
     about = masking.Mask(options.redaction).apply(part.session.metadata)
     title = take_line(about.title or about.first_prompt or about.id)
     return name_file(ExportContent(metadata=about, title=title, turns=()), options.format)
 
 
 def name_file(content: ExportContent, kind: export_options.Format) -> str:
-    """Return a file name from date, title and id, with letters, digits and hyphens only."""
+    """Return a file name from date, title and id that has only letters, digits and hyphens."""
     about = content.metadata
     date = _clean((about.created or "")[:10])
     title = _clean(content.title.lower())[:_MAX_SLUG].strip("-")
@@ -315,9 +314,9 @@ def name_file(content: ExportContent, kind: export_options.Format) -> str:
 
 
 def _choose_free(name: str, taken: set[str]) -> str:
-    """Return a name that no other file of the export has, and add it to those that are taken.
+    """Return a name that no other file of the export has, and add it to `taken`.
 
-    Copies of a session have the same name, and some disks ignore case.
+    Copies of a session have the same name, and some file systems ignore case.
     """
     stem, dot, suffix = name.rpartition(".")
     numbered = (f"{stem}-{number}{dot}{suffix}" for number in count(2))

@@ -1,8 +1,8 @@
-"""A session as one HTML file: readable offline, without scripts, and without any request. Images
-may be files of their own beside it.
+"""A session as one HTML file that is readable offline, without scripts and without any request.
+Images may be separate files beside it.
 
-The look is that of the web app, from the same style sheets and templates. The content policy of a
-page allows nothing but its own style and images that are part of it or beside it.
+It looks like the web app and uses the same style sheets and templates. The content security policy
+of a page allows only its own style, and images inside it or beside it.
 """
 
 import base64
@@ -34,7 +34,8 @@ _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _BLANKS: Final = re.compile(r"\s+")
 _MAX_LINE: Final = 120
 _MAX_COLOURED: Final = 100_000
-"""Characters of code that are highlighted, the shortest blocks first: a quarter of a second."""
+"""Maximum number of characters of code to highlight, shortest blocks first. It takes a quarter of a
+second."""
 
 Link = tuple[str, str]
 """The URL of another page, and its title."""
@@ -49,7 +50,7 @@ def iter_page(
     turns: Sequence[turn_documents.TurnView] | None = None,
     links: Sequence[Link] = (),
 ) -> Iterator[Piece]:
-    """Yield a page piece by piece; `turns` are those of one page of several."""
+    """Yield a page piece by piece; `turns` are its turns if there are several pages."""
     shown = content.turns if turns is None else turns
     frame = Frame(
         address="",
@@ -70,12 +71,12 @@ def iter_page(
 
 
 def name_in_english(word: str) -> str:
-    """Return the English name of a kind of input or context, and any other text as it is."""
+    """Return the English name of a kind of input or context; other words are returned unchanged."""
     return "You" if word == "typed" else word.replace("_", " ")
 
 
 def iter_index(title: str, rows: Iterable[tuple[Link, str]], theme: Theme) -> Iterator[str]:
-    """Yield a page with links to other pages, each with a few facts."""
+    """Yield a page with links to other pages, each with some facts."""
     yield from _open_document(title, theme, Images.INLINE)
     yield (
         f'<main class="export-index"><div class="session-bar"><h1>{show_text(title)}</h1>'
@@ -166,7 +167,7 @@ def _omit_picture(picture: turn_documents.Picture) -> Markup:
 
 
 def _choose_limit(turns: Iterable[turn_documents.TurnView]) -> int:
-    """Return how long highlighted blocks may be: they take most of the time of a long page."""
+    """Return the maximum length of a block to highlight: this takes most of a long page's time."""
     left = _MAX_COLOURED
     for length in sorted(length for turn in turns for length in _iter_lengths(turn)):
         left -= length
@@ -176,7 +177,7 @@ def _choose_limit(turns: Iterable[turn_documents.TurnView]) -> int:
 
 
 def _iter_lengths(turn: turn_documents.TurnView) -> Iterator[int]:
-    """Yield the lengths of all blocks of code, those of subagents included."""
+    """Yield the lengths of all blocks of code, including those of subagents."""
     for step in turn.steps:
         if isinstance(step, turn_documents.ToolStep):
             yield from map(_measure, (*step.input, *step.output))
@@ -197,7 +198,7 @@ def _measure(part: turn_documents.Part) -> int:
 def _open_document(title: str, theme: Theme, images: Images) -> Iterator[str]:
     style, policy = _load_style()
     if images is Images.BESIDE:
-        # A page that was opened from disk has the scheme `file`.
+        # A page that was opened from a file has the scheme `file`.
         policy = policy.replace("img-src", "img-src 'self' file:")
     chosen = "" if theme is Theme.SYSTEM else f' data-theme="{theme.value}"'
     yield (
@@ -213,7 +214,7 @@ def _open_document(title: str, theme: Theme, images: Images) -> Iterator[str]:
 
 @cache
 def _load_style() -> tuple[str, str]:
-    """Return the style sheets as one, and the content policy that allows it."""
+    """Return the joined style sheets, and the content security policy that allows them."""
     folder = resources.files("recollect.render.html") / "css"
     sheets = [(folder / name).read_text("utf-8") for name in _SHEETS]
     sheets.append(f"@media print {{ {(folder / _PRINT).read_text('utf-8')} }}")
@@ -229,7 +230,7 @@ def _load_style() -> tuple[str, str]:
 _OUTLINE_SWITCH: Final = (
     '<details class="menu-switch"><summary class="button">Outline</summary></details>'
 )
-"""On a phone, this expands the facts and prompts; the style sheet does the rest."""
+"""Expands the facts and prompts on a phone; the style sheet does the rest."""
 _THEMES: Final = (
     '<fieldset class="themes"><legend class="out-of-sight">Theme</legend>'
     '<label><input type="radio" name="theme" id="theme-system" checked>System</label>'
@@ -248,15 +249,15 @@ _HASH_LENGTH: Final = 16
 
 
 class PictureFiles:
-    """Collects the images of an export; each is one file, however often it is shown."""
+    """Collects the images of an export; each is one file, even if it is shown several times."""
 
     def __init__(self, folder: str) -> None:
-        """Start without any; `folder` is where they will be, relative to the page."""
+        """Start without images; `folder` is their directory, relative to the page."""
         self.folder = folder
         self.files: dict[str, bytes] = {}
 
     def show_in_page(self, picture: turn_documents.Picture) -> Markup:
-        """Render an image of a page as a link to its file."""
+        """Render an image as a link to its file, for a page."""
         address = self._add(picture)
         if address is None:
             return html_parts.render_picture(picture)
@@ -264,7 +265,7 @@ class PictureFiles:
         return image.format(show_text(picture.name or picture.media_type), address)
 
     def show_in_document(self, picture: turn_documents.Picture) -> str:
-        """Write an image of a Markdown document."""
+        """Render an image as a link to its file, for a Markdown document."""
         address = self._add(picture)
         if address is None:
             return describe_picture(picture)

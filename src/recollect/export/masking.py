@@ -1,18 +1,18 @@
-"""The one stage that every export passes through: records are masked while they are decoded, texts
-are masked, and what is written is scanned.
+"""The stage that every export passes through: records are masked while they are decoded, texts are
+masked, and the output is scanned.
 
-Half of a key is no longer recognised, so a text must be whole when it is masked. Lines are scanned
-when they are read for the first time, those of a long transcript meanwhile by other processes. They
-are masked when they are read again, if they contain a secret: their own, or one found in another
+Half of a key is not recognised, so a text must be complete when it is masked. Lines are scanned
+when they are read for the first time; other processes scan a long transcript at the same time. They
+are masked when they are read again, if they contain a secret, even one that was found in another
 line.
 
 Records are masked when a session is opened for an export: `Exporter.open_masked`. The views of a
-session are masked too, with personal data, which records keep, and with files beside the session.
+session are masked too, for personal data, which is not masked in records, and for files beside the
+session.
 
-Secrets are looked for in all turns before the first one is written, because a value may be
-recognisable only in a later one, or in one that is not exported at all. The finished bytes are
-scanned once more. What is found only there, in an id or where markup has brought two texts
-together, is masked in the bytes.
+All turns are scanned before the first one is written, because a value may be recognisable only in a
+later turn, or in one that is not exported at all. The output is scanned once more. A secret that is
+found only there, in an id or where markup has joined two texts, is masked in the output.
 """
 
 import re
@@ -36,50 +36,50 @@ from recollect.sources.safe_files import open_file
 from recollect.worker_processes import WorkerPool, count_cores
 
 _STRETCH: Final = 1 << 20
-"""Bytes of a file that a worker scans at a time."""
+"""Number of bytes of a file that a worker scans at a time."""
 
 
 class ScanRange(Struct, frozen=True):
-    """Some bytes of a file."""
+    """A range of bytes in a file."""
 
     file: str
     start: int
     stop: int
     size: int
-    """Of the whole file."""
+    """Size of the whole file."""
 
 
 class ScannedLines(Struct, frozen=True, array_like=True):
-    """The secrets of some lines of a file."""
+    """The secrets of a range of lines."""
 
     end: int
     """Where the last of these lines ends."""
     matches: dict[int, list[Match]]
-    """By the position of the line."""
+    """The secrets of each line, by its offset."""
 
 
 class RecordMask:
-    """The lines of one export that hold secrets; a mask for a decoder."""
+    """The lines of one export that contain secrets; usable as the mask of a decoder."""
 
     def __init__(self, redactor: Redactor) -> None:
-        """Start with nothing known; secrets and tags are those of the redactor."""
-        # Paths in records lead to files, so personal data is left to the views.
+        """Start without secrets; those found are remembered in `redactor`."""
+        # Paths in records are used to find files, so personal data is masked in the views instead.
         self._redactor = redactor.without_personal_data()
         self._ends: dict[str, int] = {}
-        """Up to where all lines of a file have been scanned."""
+        """The end of the lines that have been scanned, by file."""
         self._telling: dict[str, set[int]] = {}
         self._finish: Callable[[], None] | None = None
 
     @property
     def is_needed(self) -> bool:
-        """Whether any line so far holds a secret."""
+        """Return whether any line so far contains a secret."""
         return bool(self._telling) or self._redactor.is_aware
 
     @contextmanager
     def scan_in_background(self, files: Iterable[str]) -> Iterator[None]:
-        """Scan files during the block on all cores but one, until `finish_scan` is called in it."""
+        """Scan files on all cores but one until the block calls `finish_scan`."""
         policy = self._redactor.policy
-        # This compiles the rules, once for all processes.
+        # Compiles the rules once for all processes.
         find_in_record(b"", policy)
         stretches = [stretch for file in files for stretch in _cut_file(file)]
 
@@ -92,7 +92,7 @@ class RecordMask:
                     scan,
                     len(stretches),
                     in_flight=len(stretches),
-                    # What happens meanwhile takes longer than the scan, on a core of its own.
+                    # The work in the block takes longer than the scan, and needs a core of its own.
                     workers=max(count_cores() - 1, 1),
                 )
             )
@@ -108,13 +108,13 @@ class RecordMask:
             yield
 
     def finish_scan(self, files: Iterable[str]) -> None:
-        """Wait for what is scanned meanwhile, and scan whatever else these files hold by now."""
+        """Wait for the scan in the background, then scan anything added to these files since."""
         if self._finish is not None:
             self._finish()
         self.scan(files)
 
     def scan(self, files: Iterable[str]) -> None:
-        """Scan files here and now: a server must not start processes for a request."""
+        """Scan files in this process: a server must not start processes for a request."""
         for file in files:
             for stretch in _cut_file(file, self._ends.get(file, 0)):
                 self._add(file, scan_range(stretch, self._redactor.policy))
@@ -126,7 +126,7 @@ class RecordMask:
         self._ends[file] = scanned.end
 
     def collect_secrets(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
-        """Remember the secrets of lines; nothing is replaced."""
+        """Remember the secrets of lines without replacing them."""
         if block.offset < line_blocks.NOWHERE and block.offset + len(block.data) > self._ends.get(
             file, 0
         ):
@@ -135,7 +135,7 @@ class RecordMask:
         return {}
 
     def __call__(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
-        """Return the lines of a block that hold secrets, with tags in their place."""
+        """Return the lines of a block that contain secrets, with tags in place of the secrets."""
         self.collect_secrets(file, block)
         telling = self._telling.get(file, set())
         masked = {}
@@ -147,19 +147,19 @@ class RecordMask:
         return masked
 
     def _learn_line(self, file: str, offset: int, line: bytes) -> None:
-        """Scan a line, unless that was done when the file was read before."""
+        """Scan a line, unless it was scanned when the file was read before."""
         known_end = self._ends.get(file, 0)
         if offset < known_end:
             return
         if offset == known_end and line.endswith(b"\n"):
-            # Not for lines that are read by themselves, or that are still being written.
+            # Not for single lines, or for lines that are still being written.
             self._ends[file] = offset + len(line)
         if learn_record(line, self._redactor):
             self._telling.setdefault(file, set()).add(offset)
 
 
 def _cut_file(file: str, start: int = 0) -> Iterator[ScanRange]:
-    """Yield stretches of about equal length, beginning at `start`."""
+    """Yield ranges of about equal length, starting at `start`."""
     with open_file(file) as opened:
         size = opened.find_status().st_size
     for begin in range(start, size, _STRETCH):
@@ -167,7 +167,7 @@ def _cut_file(file: str, start: int = 0) -> Iterator[ScanRange]:
 
 
 def scan_range(stretch: ScanRange, policy: RedactionPolicy) -> ScannedLines:
-    """Scan the lines of a stretch; that into which its end falls belongs to the next one."""
+    """Scan the lines of a range; a line that crosses its end belongs to the next range."""
     matches: dict[int, list[Match]] = {}
     with open_file(stretch.file) as file:
         end = line_blocks.seek_line_start(file, stretch.stop)
@@ -178,7 +178,7 @@ def scan_range(stretch: ScanRange, policy: RedactionPolicy) -> ScannedLines:
             for piece in line_blocks.iter_pieces(file, stretch.size if is_last else end)
             for block in splitter.feed(piece)
         ]
-        # The last line may not be finished yet, so that it is scanned again when it is.
+        # The last line may be unfinished, so it is scanned again when it is complete.
         for block in (*blocks, splitter.finish()):
             if isinstance(block, line_blocks.LineBlock):
                 matches |= _find_secrets(block, policy)
@@ -194,7 +194,7 @@ def _find_secrets(block: line_blocks.LineBlock, policy: RedactionPolicy) -> dict
 
 
 def _iter_lines(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where lines start, and where they end, with their line ends."""
+    """Yield the start of each line, and its end including the line end."""
     start = 0
     while start < len(data):
         end = data.find(b"\n", start) + 1 or len(data)
@@ -205,7 +205,7 @@ def _iter_lines(data: bytes) -> Iterator[tuple[int, int]]:
 T = TypeVar("T", bound=Struct)
 
 SEPARATOR: Final = "\n\n"
-"""Between the texts of a document, as between two paragraphs."""
+"""Put between the texts of a document, as between two paragraphs."""
 _TAG: Final = re.compile(r"\[redacted:([a-z0-9-]+)#\d+\\?\]")
 _SPAN: Final = re.compile(r"</?span[^>]*>")
 _IDS: Final = frozenset(
@@ -221,29 +221,29 @@ class Mask:
         """Start with nothing masked."""
         self._redactor = Redactor(policy) if policy is not None else None
         self.records = RecordMask(self._redactor) if self._redactor is not None else None
-        """What masks records while they are decoded."""
+        """Masks records while they are decoded."""
         self.hides_persons = policy is not None and policy != policy.for_records
-        """Whether personal data is masked, which records keep."""
+        """Whether to mask personal data, which is not masked in records."""
         self._written: Counter[str] = Counter()
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is masked at all."""
+        """Return whether anything is masked at all."""
         return self._redactor is not None
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many places are masked in what was checked, by kind."""
+        """Return how many places are masked in the checked output, by kind."""
         return self._written
 
     def collect_secrets(self, document: Struct) -> bool:
-        """Remember the secrets of a document; return whether it has any."""
+        """Remember the secrets of a document; return whether it contains any."""
         if self._redactor is None:
             return False
         return bool(self._redactor.collect_secrets(join_texts(document)))
 
     def apply(self, document: T, *, is_clean: bool = False) -> T:
-        """Return a document with its texts masked; a clean one holds no secrets of its own."""
+        """Return a document with its texts masked; a clean one has no secrets of its own."""
         redactor = self._redactor
         if redactor is None:
             return document
@@ -252,11 +252,11 @@ class Mask:
         return _mask_struct(document, redactor)
 
     def text(self, text: str) -> str:
-        """Return a text masked."""
+        """Mask a text."""
         return text if self._redactor is None else self._redactor.redact(text)
 
     def check(self, written: str) -> str:
-        """Return what is about to be written, after the second scan."""
+        """Scan output before it is written, and return it with any secrets masked."""
         redactor, masked = self._redactor, written
         if redactor is not None and not self.is_clean(written):
             masked = redactor.redact(written)
@@ -266,35 +266,35 @@ class Mask:
         return masked
 
     def is_clean(self, written: str) -> bool:
-        """Return whether what is about to be written holds no secret."""
+        """Return whether output contains no secret."""
         return self._redactor is None or not self._redactor.verify(written)
 
     def find_tags(self, written: str) -> dict[str, int]:
-        """Return how many places are masked in what is about to be written, by kind."""
+        """Return how many places are masked in some output, by kind."""
         if self._redactor is None or not self._redactor.counts:
             return {}
         # Highlighting may put markup between the characters of a tag.
         return dict(Counter(_TAG.findall(_SPAN.sub("", written))))
 
     def count(self, tags: Mapping[str, int]) -> None:
-        """Count places that are masked in what is written."""
+        """Add to the number of masked places in the output."""
         self._written.update(tags)
 
 
 def join_texts(document: Struct) -> str:
-    """Return all texts of a document as one, to be scanned at once."""
+    """Return all texts of a document joined, to scan them at once."""
     return SEPARATOR.join(list_texts(document))
 
 
 def list_texts(value: object) -> list[str]:
-    """Return the texts of a document, each name together with its value."""
+    """Return the texts of a document, with each name joined to its value."""
     found: list[str] = []
     _collect(value, found)
     return found
 
 
 def _collect(value: object, found: list[str]) -> None:
-    # By exact type, and into one list: a long session has a million values.
+    # Checks exact types and fills one list, because a long session has a million values.
     kind = type(value)
     if kind is str:
         if value:
@@ -311,7 +311,7 @@ def _collect(value: object, found: list[str]) -> None:
 
 @cache
 def _find_fields(kind: Any) -> tuple[str, ...]:
-    """Return the fields of a class of documents that are scanned."""
+    """Return the fields to scan in a class of documents."""
     return tuple(name for name in kind.__struct_fields__ if name not in _IDS)
 
 
@@ -330,7 +330,7 @@ def _mask_struct(document: T, redactor: Redactor) -> T:
     if isinstance(document, Fields):
         return replace(document, fields=tuple(_mask_fields(document.fields, redactor)))
     if isinstance(document, Picture) and redactor.verify(document.data):
-        # Part of an image is not an image; what looks like one may be text in base64.
+        # A masked image is no longer an image, and data that looks like one may be text in base64.
         document = replace(document, data="")
     changed = {}
     for name in document.__struct_fields__:
@@ -358,5 +358,5 @@ def _mask_fields(
 
 
 def _join_field(name: str, value: str) -> str:
-    """Return a named value as it would be assigned: the name says that the value is a secret."""
+    """Return a named value as an assignment, because the name shows that the value is a secret."""
     return f"{name}: {value}"

@@ -1,5 +1,5 @@
-"""A session as a Markdown document with front matter; as JSON in the shape of `recollect show
---json`, one turn per line; and as its original lines, byte for byte.
+"""A session as Markdown with front matter; as JSON in the shape of `recollect show --json`, one
+turn per line; and as its original lines, byte for byte.
 """
 
 import json
@@ -32,7 +32,7 @@ def iter_document(
     turns: Sequence[turn_documents.TurnView] | None = None,
     links: Sequence[Link] = (),
 ) -> Iterator[Piece]:
-    """Yield a document piece by piece; `turns` are those of one page of several."""
+    """Yield a document piece by piece; `turns` are its turns if there are several."""
     shown = content.turns if turns is None else turns
     wanted = make_options(content, options, show_picture)
     yield write_front_matter(content)
@@ -52,7 +52,7 @@ def _render_turn(turn: turn_documents.TurnView, options: markdown.MarkdownOption
 def make_options(
     content: ExportContent, options: ExportOptions, show_picture: markdown.ShowPicture
 ) -> markdown.MarkdownOptions:
-    """Return the exported part of a turn."""
+    """Return Markdown options for the exported part of a turn."""
     is_full = options.level is Level.FULL
     return markdown.MarkdownOptions(
         tools=is_full or options.level is Level.TOOLS,
@@ -63,7 +63,7 @@ def make_options(
 
 
 def write_front_matter(content: ExportContent, **more: object) -> str:
-    """Return the front matter: YAML, of which each value is also JSON."""
+    """Return the front matter in YAML; each value is also JSON."""
     about = content.metadata
     fields: dict[str, object] = {
         "title": content.title,
@@ -80,7 +80,7 @@ def write_front_matter(content: ExportContent, **more: object) -> str:
 
 
 def iter_index(title: str, rows: Iterable[tuple[Link, str]]) -> Iterator[str]:
-    """Yield a document with links to others, each with a few facts."""
+    """Yield a document with links to others, each with some facts."""
     yield f"# {markdown.write_words(title)}{_END}"
     for (address, name), facts in rows:
         about = f" ({markdown.write_words(facts)})" if facts else ""
@@ -122,14 +122,14 @@ _PIECE: Final = 1 << 20
 
 
 def iter_lines(part: SessionPart) -> Iterator[bytes]:
-    """Yield the bytes of the session's files, or of the lines of the chosen turns."""
+    """Yield the bytes of the session's files, or the lines of the chosen turns."""
     if part.turns is not None:
         yield from _iter_turns(part.session, part.turns)
         return
     is_open_line = False
     for path in iter_files(part.session):
         if is_open_line:
-            # The last line of the file before was never finished.
+            # The last line of the previous file has no line end.
             yield b"\n"
         for piece in iter_file(path):
             is_open_line = not piece.endswith(b"\n")

@@ -1,4 +1,4 @@
-"""A session as plain text, drawn as `recollect show` draws it, with times in UTC.
+"""A session as plain text, rendered as by `recollect show`, with times in UTC.
 
 Separate from the other formats because it loads the terminal renderer.
 """
@@ -73,7 +73,7 @@ def _render_plain_turn(turn: TurnView, canvas: Canvas, columns: int) -> Iterator
 
 
 def _render_group(steps: list[Step], canvas: Canvas, columns: int) -> Iterator[str]:
-    """Yield consecutive steps of one kind: calls close together, texts apart."""
+    """Yield consecutive steps of one kind, with a blank line before each text but the first."""
     for number, step in enumerate(steps):
         if number and isinstance(step, TextStep):
             yield ""

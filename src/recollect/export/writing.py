@@ -1,10 +1,10 @@
-"""The pieces of an export: rendered, scanned and encoded, sequentially or on all cores, and written
-to files atomically.
+"""Write the pieces of an export: rendered, scanned and encoded, in this process or on all cores,
+and written to files atomically.
 
-A piece that takes time to draw is a function that draws it. Only a piece without secrets comes back
-from another process as it is: tags are numbered here.
+A piece that takes time to render is a function that renders it. Only a piece without secrets is
+used as another process returns it, because tags are numbered in this process.
 
-An existing file is replaced only if that is wanted. Files are readable only by the user, because a
+An existing file is replaced only with `force`. Files are readable only by the user, because a
 conversation is private until its owner shares it.
 """
 
@@ -26,13 +26,13 @@ from recollect.worker_processes import count_cores, is_forking, run_in_order
 Piece = str | Callable[[], str]
 
 _MIN_BYTES: Final = 8_000_000
-"""Of a transcript; less is exported sooner than other processes are started."""
+"""Minimum size of a transcript in bytes: less is exported faster without other processes."""
 _BATCH: Final = 6
-"""Functions that a worker calls before it sends what they drew."""
+"""Number of functions that a worker calls before it sends their output."""
 
 
 class _Checked(Struct, frozen=True, array_like=True):
-    """What was drawn, by another process."""
+    """A rendered piece from another process."""
 
     data: bytes
     is_clean: bool
@@ -40,24 +40,24 @@ class _Checked(Struct, frozen=True, array_like=True):
 
 
 def should_use_all_cores(size: int | None) -> bool:
-    """Return whether a transcript of this size is exported sooner on all cores."""
+    """Return whether using all cores is faster for a transcript of this size."""
     return (size or 0) >= _MIN_BYTES and count_cores() > 1 and is_forking()
 
 
 def encode(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
-    """Yield each piece when it has passed the second scan."""
+    """Yield the bytes of each piece after the second scan."""
     for piece in pieces:
         yield _write(mask.check(_render(piece)))
 
 
 def encode_on_all_cores(pieces: Iterable[Piece], mask: Mask) -> Iterator[bytes]:
-    """Yield the same bytes as `encode`; what is drawn must not change anything but itself."""
+    """Yield the same bytes as `encode`; a piece must not have side effects."""
     if not is_forking():
-        # A thread may have been started since `should_use_all_cores` was asked.
+        # A thread may have been started since `should_use_all_cores` was called.
         yield from encode(pieces, mask)
         return
     first, *batches = _make_batches(pieces)
-    # This loads templates and lexers, once for all processes.
+    # Loads templates and lexers once for all processes.
     yield from encode(first, mask)
 
     def render_batch(number: int) -> bytes:
@@ -94,7 +94,7 @@ def _check(text: str, mask: Mask) -> _Checked:
 
 
 def _write(text: str) -> bytes:
-    # Half of a surrogate pair cannot be written.
+    # An unpaired surrogate cannot be written.
     return text.encode("utf-8", "replace")
 
 
@@ -122,7 +122,7 @@ def write_file(target: Path, chunks: Iterable[bytes], *, force: bool = False) ->
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:
-    """Raise UsageError if the name is taken by what must not be replaced."""
+    """Raise UsageError if the target exists and must not be replaced."""
     if is_directory(target):
         raise UsageError(f"{target} is a directory. Specify a file in it.")
     if _is_special(target):
@@ -137,7 +137,7 @@ def is_directory(target: Path) -> bool:
 
 
 def _is_special(target: Path) -> bool:
-    """Return whether a device, pipe or socket has this name: a file must not take its place."""
+    """Return whether the target is a device, pipe or socket, which a file must not replace."""
     return os.path.exists(target) and not os.path.isfile(target)  # noqa: PTH110, PTH113 - as above
 
 
