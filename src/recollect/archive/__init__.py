@@ -1,8 +1,8 @@
-"""Copies of sessions that stay when Claude Code deletes the originals.
+"""Copies of sessions that are kept when Claude Code deletes the originals.
 
-Works on files and bytes only: copies, verifies and restores them unchanged. It does not interpret
-records, and never writes below a Claude directory unless a restore names that directory. The format
-is described in docs/archive.md, so that a copy can be read without this program.
+Works on files and bytes only: copies, verifies and restores them unchanged. Does not interpret
+records, and never writes to a Claude directory unless it is the target of a restore. The format is
+described in docs/archive.md, so that a copy can be read without this program.
 """
 
 import os
@@ -19,7 +19,7 @@ SETTINGS_NAME: Final = "archive.json"
 def find_archive_directory(
     claude_directories: Iterable[Path] = (), environment: Mapping[str, str] = os.environ
 ) -> Path:
-    """Return the directory of the archive, which need not exist; never below a Claude directory."""
+    """Return the archive's directory, which need not exist; never inside a Claude directory."""
     path = find_archive_in(None, environment)
     refuse_claude_directory(path, claude_directories)
     return path
@@ -28,7 +28,7 @@ def find_archive_directory(
 def find_archive_in(
     data_directory: Path | None, environment: Mapping[str, str] = os.environ
 ) -> Path:
-    """Return where the archive of a data directory is, unless the environment names another."""
+    """Return the archive of a data directory, unless the environment sets another one."""
     chosen = environment.get(VARIABLE)
     if chosen:
         return Path(chosen).absolute()
@@ -36,5 +36,5 @@ def find_archive_in(
 
 
 def has_archive(directory: Path) -> bool:
-    """Whether there is an archive in a directory."""
+    """Return whether a directory contains an archive."""
     return (directory / SETTINGS_NAME).is_file()

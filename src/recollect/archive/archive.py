@@ -1,14 +1,14 @@
-"""An archive on disk: its directory, its settings, its manifests and who may write to it.
+"""An archive on disk: its directory, its settings, its manifests and its write lock.
 
-    archive.json          format, consent, and the sessions that were forgotten on purpose
+archive.json          format, consent, and the sessions that were forgotten on purpose
     snapshots/            manifests, one per sync that stored something
     objects/ab/abcd….zst  compressed content
     identity.age          the key of an encrypted archive, locked with a passphrase
     known.msgpack         cache of the newest version of each file; may be deleted
     tmp/                  files that are being written
 
-The cache saves reading manifests and files that have not changed. It names the manifests that it
-was made from, and is ignored as soon as there are others.
+With the cache, manifests and unchanged files need not be read again. It lists the manifests that it
+was made from, and is ignored if there are others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,22 +52,22 @@ class ArchiveSettings(msgspec.Struct, frozen=True, kw_only=True):
     created: str
     is_enabled: bool = True
     forgotten: tuple[str, ...] = ()
-    """Sessions that are not archived again."""
+    """Sessions that must not be archived again."""
     forgotten_plans: tuple[str, ...] = ()
-    """Paths of their plans, which only the deleted transcripts name."""
+    """Paths of their plans, which only the deleted transcripts contain."""
     recipients: tuple[str, ...] = ()
-    """Who can decrypt the archive; it is not encrypted if there are none."""
+    """The recipients who can decrypt the archive; without any it is not encrypted."""
     is_rewriting: bool = False
-    """Whether it is being encrypted or decrypted, or that was interrupted."""
+    """Whether encrypting or decrypting the archive is in progress or was interrupted."""
 
 
 class KnownFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest version of a file, and the state in which it was read."""
+    """The newest version of a file, and the state of the file when it was read."""
 
     version: FileVersion
     state: FileState = FileState()
     slug: str | None = None
-    """What the plan of a session is called."""
+    """The name of the session's plan."""
 
 
 class _Cache(msgspec.Struct, frozen=True):
@@ -76,11 +76,11 @@ class _Cache(msgspec.Struct, frozen=True):
 
 
 class Stored(NamedTuple):
-    """Every version of every file, oldest first, and the manifests that could not be read."""
+    """All versions of all files, oldest first, and the manifests that could not be read."""
 
     manifests: Mapping[ManifestName, tuple[FileVersion, ...]]
     damaged: Mapping[str, str]
-    """Why, by the name of the manifest's file."""
+    """The reason, by the file name of the manifest."""
 
     def iter_versions(self) -> Iterator[FileVersion]:
         """Yield all versions, oldest first."""
@@ -110,27 +110,27 @@ class Archive:
 
     @cached_property
     def cipher(self) -> Cipher:
-        """How files of the archive are encrypted and decrypted."""
+        """Return the cipher for the files of the archive."""
         settings = self.settings
         sources = get_key_finder().list_sources(self.directory)
         return Cipher(settings.recipients if settings else (), (lambda: self._identities, *sources))
 
     @property
     def has_passphrase(self) -> bool:
-        """Whether a passphrase protects the key of the archive."""
+        """Whether the key of the archive is protected with a passphrase."""
         return self.locked_identity.is_file()
 
     @property
     def locked_identity(self) -> Path:
-        """Where that key is, if there is one."""
+        """Return the path of that key, which may not exist."""
         return self.directory / LOCKED_IDENTITY
 
     def reopen(self) -> "Archive":
-        """Return the archive with the settings that it has now, and the same keys."""
+        """Return the archive with its current settings and the same keys."""
         return Archive(self.directory, self._identities)
 
     def find_identities(self) -> tuple[str, ...]:
-        """Return the keys of an encrypted archive, for another process."""
+        """Return the keys of an encrypted archive, to pass to another process."""
         return self.cipher.collect_identities() if self.cipher.recipients else ()
 
     def require_keys(self) -> None:
@@ -142,7 +142,7 @@ class Archive:
 
     @property
     def settings(self) -> ArchiveSettings | None:
-        """The settings, including the user's consent; None if there is no archive."""
+        """Return the settings, including the user's consent; None if there is no archive."""
         path = self.directory / SETTINGS_NAME
         if not path.exists():
             return None
@@ -163,12 +163,12 @@ class Archive:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether the user has agreed to copies."""
+        """Whether the user has agreed to archiving."""
         settings = self.settings
         return settings is not None and settings.is_enabled
 
     def require_enabled(self) -> ArchiveSettings:
-        """Return the settings; raise UsageError if nothing may be copied."""
+        """Return the settings; raise UsageError if archiving is off."""
         settings = self.settings
         if settings is None or not settings.is_enabled:
             raise UsageError("The archive is not enabled. Run `recollect archive enable` first.")
@@ -182,22 +182,22 @@ class Archive:
         return settings
 
     def save_settings(self, settings: ArchiveSettings) -> None:
-        """Write the settings, and make the directories if they are not there."""
+        """Write the settings, and create missing directories."""
         with explain_failures(self.directory):
             make_directories(self.directory)
             for name in _DIRECTORIES:
                 (self.directory / name).mkdir(mode=0o700, exist_ok=True)
-        # Its recipients may be others now.
+        # The recipients may have changed.
         vars(self).pop("cipher", None)
         data = msgspec.json.format(msgspec.json.encode(settings), indent=2)
         self.objects.write_file(self.directory / SETTINGS_NAME, data + b"\n")
 
     @contextmanager
     def lock(self) -> Iterator[Lock]:
-        """Hold the write lock of the archive; waits for the current holder."""
+        """Hold the write lock of the archive; waits until it is free."""
         try:
             with hold_lock(self.directory, name=_LOCK) as lock:
-                # The last holder of the lock may have changed the recipients.
+                # The previous holder of the lock may have changed the recipients.
                 vars(self).pop("cipher", None)
                 self.objects.remove_temporary_files()
                 yield lock
@@ -217,7 +217,7 @@ class Archive:
             return None
 
     def load(self) -> Stored:
-        """Read all manifests; those that are damaged are reported and left out."""
+        """Read all manifests; damaged ones are reported and left out."""
         manifests: dict[ManifestName, tuple[FileVersion, ...]] = {}
         damaged: dict[str, str] = {}
         for name in self.list_manifests():
@@ -234,7 +234,7 @@ class Archive:
     def add_manifest(
         self, versions: Iterable[FileVersion], taken: str | None = None
     ) -> ManifestName:
-        """Store a manifest; the objects it needs are made durable before it appears."""
+        """Store a manifest, after flushing the objects that it needs to disk."""
         names = self.list_manifests()
         when = taken or make_time(datetime.now(UTC), names[-1].taken if names else None)
         data = self.cipher.seal(encode_manifest(when, versions))
@@ -246,7 +246,7 @@ class Archive:
         return name
 
     def remove_manifest(self, name: ManifestName) -> None:
-        """Delete a manifest, which has been replaced or lists nothing any more."""
+        """Delete a manifest that has been replaced or no longer lists any files."""
         path = self._manifest_path(name)
         with explain_failures(path):
             path.unlink(missing_ok=True)
@@ -266,7 +266,7 @@ class Archive:
         self.objects.write_file(self.directory / _CACHE, data)
 
     def drop_cache(self) -> None:
-        """Delete the cache, which would name files that were forgotten."""
+        """Delete the cache, which would still list forgotten files."""
         (self.directory / _CACHE).unlink(missing_ok=True)
 
     def _read_cache(self) -> _Cache | None:

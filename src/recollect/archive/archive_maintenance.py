@@ -1,12 +1,12 @@
-"""Archive maintenance: verify it, remove sessions, and encrypt or decrypt it, or change its
-recipients.
+"""Archive maintenance: verify an archive, remove sessions from it, and encrypt or decrypt it, or
+change its recipients.
 
-A removal writes the shortened manifests first and deletes objects last: interrupted anywhere, it
-leaves an archive that is whole, and running it again finishes it.
+A removal writes the shortened manifests first and deletes objects last. If it is interrupted, the
+archive is intact, and the next run finishes the removal.
 
-To encrypt, all objects and manifests are written again, since they are write-once, and the earlier
-ones are deleted at the end. Interrupted anywhere, it leaves an archive whose every file can be read
-with the earlier or the new key, and running it again finishes it.
+To encrypt, all objects and manifests are written again, because they are write-once, and the
+earlier ones are deleted at the end. If this is interrupted, every file can be read with the earlier
+or the new key, and the next run finishes it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -40,17 +40,17 @@ class Verification(Struct, frozen=True, kw_only=True):
     manifests: int
     objects: int
     bytes: int
-    """Stored bytes that were read."""
+    """Number of stored bytes that were read."""
     versions: int
-    """Versions of files; each was rebuilt and compared if the check was deep."""
+    """Number of versions of files; a deep check has rebuilt and compared each."""
     damaged: tuple[Damage, ...]
     unused: int
-    """Objects that nothing needs, left by an interrupted sync; harmless."""
+    """Number of unused objects, left by an interrupted sync; harmless."""
     unused_bytes: int
 
 
 class Removal(Struct, frozen=True, kw_only=True):
-    """What was removed, or would be."""
+    """The result of a removal or its dry run."""
 
     versions: int
     objects: int
@@ -89,9 +89,9 @@ def verify_archive(archive: Archive, *, deep: bool, watch: Watch) -> Verificatio
 def remove_sessions(
     archive: Archive, wanted: Collection[tuple[str, str]], *, dry_run: bool = False
 ) -> Removal:
-    """Remove all versions of sessions, given by Claude directory and id, and their objects.
+    """Remove all versions of sessions, given as Claude directory and id, and their objects.
 
-    Without sessions, only unused objects are removed.
+    If there are none, only unused objects are removed.
     """
     return remove_versions(
         archive, lambda version: (version.root, version.session) in wanted, dry_run=dry_run
@@ -149,9 +149,9 @@ def _rebuild_all(
     broken: frozenset[str],
     signal_progress: Callable[[], None],
 ) -> list[Damage]:
-    """Return the versions that do not have the recorded content although their objects are sound.
+    """Return the versions that differ from the recorded content although their objects are intact.
 
-    The content of two versions of a file mostly is the same bytes, which are compared only once.
+    Versions of a file mostly share the same bytes, which are compared only once.
     """
     found: list[Damage] = []
     checked: set[tuple[str, tuple[object, ...]]] = set()
@@ -179,12 +179,12 @@ def _replace_manifests(
             if versions:
                 archive.add_manifest(versions, name.taken)
             archive.remove_manifest(name)
-    # It still names the removed files.
+    # It still lists the removed files.
     archive.drop_cache()
 
 
 def make_identity_file(path: Path) -> str:
-    """Write a new identity to a new file that only its owner can read; return its recipient."""
+    """Create an identity in a new file that only its owner can read; return its recipient."""
     identity, recipient = encryption.generate_identity()
     text = f"# public key: {recipient}\n{identity}\n"
     write_private(path, lambda file: file.write(text.encode()))
@@ -192,16 +192,16 @@ def make_identity_file(path: Path) -> str:
 
 
 def require_matching_identity(recipients: Sequence[str], identities: Sequence[str]) -> None:
-    """Raise KeyMissing unless what is encrypted to the recipients can be decrypted here."""
+    """Raise KeyMissing unless one of the identities can decrypt files for these recipients."""
     probe = encryption.encrypt(b"recollect", list(map(encryption.check_recipient, recipients)))
     encryption.decrypt(probe, identities)
 
 
 def protect_with_passphrase(archive: Archive, passphrase: str, watch: Watch) -> Sequence[str]:
-    """Encrypt the archive with a passphrase, which replaces an earlier one; return its identity.
+    """Encrypt the archive with a passphrase, replacing an earlier one; return its identity.
 
-    An archive that has a passphrase keeps its identity, so nothing else is written again, unless
-    that was interrupted.
+    An archive with a passphrase keeps its identity, so nothing else is written again, unless an
+    earlier run was interrupted.
     """
     own = encryption.get_key_finder().unlock_identity(archive.locked_identity)
     identity = own[0] if own else encryption.generate_identity()[0]
@@ -216,7 +216,7 @@ def protect_with_passphrase(archive: Archive, passphrase: str, watch: Watch) -> 
 
 
 def encrypt_to(archive: Archive, recipients: Sequence[str], watch: Watch) -> None:
-    """Encrypt the archive to recipients, or decrypt it if there are none; ends a passphrase."""
+    """Encrypt the archive to recipients, or decrypt it if there are none; removes a passphrase."""
     reencrypt_archive(archive, recipients, watch)
     archive.locked_identity.unlink(missing_ok=True)
 
@@ -242,7 +242,7 @@ def reencrypt_archive(archive: Archive, recipients: Sequence[str], watch: Watch)
             changed.add_manifest([_rename(each, names) for each in versions], manifest.taken)
             for manifest, versions in kept.items()
         }
-        # Without encryption, a rewritten object may get the same name.
+        # Without encryption, a rewritten object may have the same name as before.
         for manifest in stored.manifests.keys() - written:
             changed.remove_manifest(manifest)
         _remove_others(changed, names.values())
@@ -255,7 +255,7 @@ def reencrypt_archive(archive: Archive, recipients: Sequence[str], watch: Watch)
 
 
 def _save_recipients(archive: Archive, recipients: Sequence[str], *, is_rewriting: bool) -> Archive:
-    """Return the archive as it is with these recipients."""
+    """Save the recipients, and return the archive with them."""
     settings = archive.require_settings()
     archive.save_settings(
         structs.replace(settings, recipients=tuple(recipients), is_rewriting=is_rewriting)

@@ -1,8 +1,8 @@
-"""Claude directories as if nothing had been deleted: files that are gone are read from the archive.
+"""Claude directories with deleted files, which are read from the archive.
 
-Mounted at a Claude directory, it reads from the disk and adds the files that only the archive has,
-under their original names. So lists, searches and figures are the same before and after Claude Code
-deletes a session. Files on disk always take precedence.
+When mounted at a Claude directory, it reads from disk and adds the files that only the archive has,
+under their original names. Lists, searches and figures are therefore the same before and after
+Claude Code deletes a session. Files on disk always take precedence.
 """
 
 import io
@@ -31,7 +31,7 @@ def mount_archive(archive: Archive, roots: Iterable[Path]) -> None:
 
 
 class ArchiveSource(source.DirectorySource):
-    """A directory on disk, and archived files where it has none."""
+    """A directory on disk, with archived files where files on disk are missing."""
 
     def __init__(self, archive: Archive, point: str, root: str) -> None:
         self._archive = archive
@@ -40,16 +40,16 @@ class ArchiveSource(source.DirectorySource):
         self._listing = _Listing(None, {}, {})
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        """Pickle what another process needs; it reads the list itself, and cannot ask for keys."""
+        """Pickle the arguments for another process, which reads the list and cannot prompt."""
         identities = self._archive.find_identities()
         return _open_source, (str(self._archive.directory), identities, self._point, self._root)
 
     def has_on_disk(self, name: str) -> bool:
-        """Whether the name is one on disk."""
+        """Return whether there is an entry of this name on disk."""
         return os.path.lexists(name)
 
     def open(self, name: str) -> source.SourceFile:
-        """Open the file on disk, or else the archived one."""
+        """Open the file on disk or, if it does not exist, the archived one."""
         try:
             return source.DIRECTORY.open(name)
         except _MISSING:
@@ -59,7 +59,7 @@ class ArchiveSource(source.DirectorySource):
             return _ArchivedFile(self._archive.objects, found.version, found.status)
 
     def find_status(self, name: str) -> os.stat_result:
-        """Return the status of the entry on disk, or else of the archived one."""
+        """Return the status of the entry on disk or, if it does not exist, of the archived one."""
         try:
             return source.DIRECTORY.find_status(name)
         except _MISSING:
@@ -69,7 +69,7 @@ class ArchiveSource(source.DirectorySource):
             return found.status
 
     def list_directory(self, name: str) -> list[source.Entry]:
-        """Return the entries on disk, and those that are only in the archive."""
+        """Return the entries on disk, and those that exist only in the archive."""
         archived = self._find_listing().children.get(name, ())
         try:
             entries = source.DIRECTORY.list_directory(name)
@@ -91,12 +91,13 @@ class ArchiveSource(source.DirectorySource):
 
     def _read_listing(self, stamp: int) -> "_Listing":
         archive = self._archive.reopen()
-        # Another manifest may get the same mtime: then it is read again.
+        # Another manifest may give the directory the same mtime: then it is read again.
         reliable = None if source.is_racy(stamp) else stamp
         try:
             known = list(archive.load_known().values())
         except encryption.KeyMissing:
-            # Encrypted while this process runs; a missing key is reported when a process starts.
+            # The archive was encrypted while this process runs; a missing key is reported at the
+            # start of a process.
             known = []
         entries = self._make_entries(known)
         children: dict[str, list[_ArchivedEntry]] = {}
@@ -106,7 +107,7 @@ class ArchiveSource(source.DirectorySource):
         return _Listing(reliable, entries, children)
 
     def _make_entries(self, known: Iterable[KnownFile]) -> dict[str, "_ArchivedEntry"]:
-        """Return all archived files and the directories above them, by name."""
+        """Return all archived files and their parent directories by name."""
         ours = [each for each in known if each.version.root == self._root]
         entries: dict[str, _ArchivedEntry] = {}
         for each in _drop_moved(ours, self._point):
@@ -128,7 +129,7 @@ def _open_source(directory: str, identities: Sequence[str], point: str, root: st
 
 
 class _Listing(NamedTuple):
-    """A state of the archive: its files by name, and what each directory contains."""
+    """A state of the archive: its files by name, and the entries of each directory."""
 
     stamp: int | None
     entries: dict[str, "_ArchivedEntry"]
@@ -136,7 +137,7 @@ class _Listing(NamedTuple):
 
 
 class _ArchivedEntry(NamedTuple):
-    """An archived file, or a directory above one."""
+    """An archived file, or one of its parent directories."""
 
     name: str
     path: str
@@ -144,11 +145,11 @@ class _ArchivedEntry(NamedTuple):
     version: manifests.FileVersion | None
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Whether it is a file; there are no links to follow."""
+        """Return whether it is a file; there are no links to follow."""
         return self.version is not None
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Whether it is a directory."""
+        """Return whether it is a directory."""
         return self.version is None
 
     def is_symlink(self) -> bool:
@@ -156,7 +157,7 @@ class _ArchivedEntry(NamedTuple):
         return False
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Return what the status of the file was."""
+        """Return the status that the file had."""
         return self.status
 
 
@@ -178,7 +179,7 @@ class _ArchivedFile(io.RawIOBase):
         self._content = b""
 
     def find_status(self) -> os.stat_result:
-        """Return what the status of the file was."""
+        """Return the status that the file had."""
         return self._status
 
     def readable(self) -> bool:
@@ -223,7 +224,7 @@ class _ArchivedFile(io.RawIOBase):
 
 
 def _drop_moved(known: Sequence[KnownFile], point: str) -> list[KnownFile]:
-    """Leave out files in the directory of a project that their session has left."""
+    """Leave out files in a project directory that their session has moved from."""
     homes = {
         each.version.session: each.version.path.split("/")[1]
         for each in known
@@ -239,7 +240,7 @@ def _drop_moved(known: Sequence[KnownFile], point: str) -> list[KnownFile]:
 
 
 def _make_status(known: KnownFile) -> os.stat_result:
-    """Return the status that the file had; its inode is the one that the index may know."""
+    """Return the status that the file had, with the inode that the index may have recorded."""
     version, state = known.version, known.state
     seconds = version.mtime_ns // 10**9
     mode = stat.S_IFREG | archived_files.parse_mode(version.mode)

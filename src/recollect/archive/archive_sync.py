@@ -1,13 +1,12 @@
-"""Copying what is new in Claude directories into the archive.
+"""Copy new and changed files of Claude directories to the archive.
 
-Only what was appended is stored: the content of a file is that of its last version as far as both
-are the same, and new pieces after that. What a session has written since the last sync is packed
-into objects together, which compresses better than file by file and keeps sessions apart, so that
-one can be forgotten without touching another. Nothing is removed from the archive when a file
-shrinks or is deleted.
+Only appended bytes are stored: a version shares the pieces of the previous one as far as both are
+equal, followed by new pieces. All new bytes of a session are packed into objects together, which
+compresses better than file by file and keeps sessions apart, so that one can be forgotten without
+touching another. Nothing is removed from the archive when a file shrinks or is deleted.
 
-A manifest is written after every `BATCH` of bytes, so that a first sync that is interrupted
-continues there.
+A manifest is written after every `BATCH` of bytes, so an interrupted first sync can continue from
+there.
 """
 
 import os
@@ -39,18 +38,18 @@ _CHUNK: Final = 1 << 20
 _SLUG: Final = re.compile(rb'"slug":"([0-9A-Za-z_-]{1,200})"')
 
 Watch = Callable[[int, int], None]
-"""Called with the number of changed files that are done, and of all."""
+"""Called with the number of changed files that are done, and the number of all changed files."""
 
 
 class SyncReport(Struct, kw_only=True):
-    """What a sync did."""
+    """The result of a sync."""
 
     files: int = 0
-    """All files that were looked at."""
+    """Number of files that were checked."""
     added: int = 0
     grown: int = 0
     rewritten: int = 0
-    """Changed other than by appending; the earlier version is kept too."""
+    """Number of files changed other than by appending; the earlier version is kept too."""
     bytes_read: int = 0
     bytes_stored: int = 0
     vanished: list[str] = []
@@ -60,7 +59,7 @@ class SyncReport(Struct, kw_only=True):
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that should be archived now is."""
+        """Whether all files that should be archived now are."""
         return not (self.vanished or self.unreadable)
 
 
@@ -80,14 +79,14 @@ class _Copied(NamedTuple):
 
 
 def identify_root(root: Path) -> str:
-    """Return what a Claude directory is called in manifests: its real path as text."""
+    """Return the name of a Claude directory in manifests: its real path as text."""
     return encode_name(os.path.realpath(root))
 
 
 def sync_archive(
     archive: Archive, roots: Iterable[Path], watch: Watch = lambda _done, _count: None
 ) -> SyncReport:
-    """Copy everything that is new or has changed; raise UsageError if that is not enabled."""
+    """Copy everything that is new or has changed; raise UsageError if archiving is off."""
     archive.require_enabled()
     with archive.lock() as lock, ThreadPoolExecutor(_WORKERS) as pool:
         run = _Run(archive, manifests.Packer(archive.objects, pool), lock)
@@ -112,7 +111,7 @@ def count_changed(archive: Archive, roots: Iterable[Path]) -> int:
 def iter_changed(
     known: Mapping[tuple[str, str], KnownFile], root: str, files: Iterable[ClaudeFile]
 ) -> Iterator[ClaudeFile]:
-    """Yield the files that are not known to be archived as they are."""
+    """Yield the files whose current state is not archived."""
     for file in files:
         found = known.get((root, file.path))
         if found is None or not found.state.is_current(file.stamp):
@@ -120,9 +119,9 @@ def iter_changed(
 
 
 def _read_session(file: ClaudeFile) -> str | None:
-    """Return the session of a file; old clients put subagents beside transcripts of sessions."""
+    """Return the session of a file; old clients store subagents beside transcripts of sessions."""
     if file.session is None and file.kind is manifests.FileKind.SUBAGENT:
-        # The whole reader, for such files only.
+        # Loads the full reader, for such files only.
         from recollect.library.transcript_ends import find_session_id
 
         return find_session_id(Path(file.file))
@@ -130,7 +129,7 @@ def _read_session(file: ClaudeFile) -> str | None:
 
 
 class _Run:
-    """One sync."""
+    """A run of the sync."""
 
     def __init__(self, archive: Archive, packer: manifests.Packer, lock: Lock) -> None:
         self.report = SyncReport()
@@ -144,7 +143,7 @@ class _Run:
         self._batch = 0
 
     def list_changed(self, root: Path) -> list[_Changed]:
-        """Return the files of a Claude directory that are not archived as they are."""
+        """Return the files of a Claude directory whose current state is not archived."""
         name, listing = identify_root(root), list_claude_files(root)
         self.report.files += len(listing.found)
         self.report.refused += listing.refused
@@ -152,7 +151,7 @@ class _Run:
             _Changed(each, name, self._find_session(name, each))
             for each in iter_changed(self._known, name, listing.found)
         ]
-        # A plan is named by its session's transcript, so it comes last.
+        # Plans come last, because the session's transcript names its plan.
         changed.sort(
             key=lambda each: (each.file.kind is manifests.FileKind.PLAN, each.session or "")
         )
@@ -183,7 +182,7 @@ class _Run:
         return _read_session(file)
 
     def _copy(self, changed: _Changed) -> None:
-        """Store one file, or record why that failed."""
+        """Copy one file, or record why that failed."""
         file = changed.file
         known = self._known.get((changed.root, file.path))
         try:
@@ -250,7 +249,7 @@ class _Run:
     def _count_known(
         self, file: source.SourceFile, size: int, version: manifests.FileVersion
     ) -> int:
-        """Return how many bytes at the start of the file are archived already."""
+        """Return how many bytes at the start of the file are already archived."""
         if version.size <= size:
             digest = sha256()
             for _, chunk in _iter_chunks(file, version.size):
@@ -268,7 +267,7 @@ class _Run:
         return next((session for name, session in (*copied, *known) if name == slug), None)
 
     def _commit(self) -> None:
-        """Wait for the objects of all copied files, and list them in a manifest."""
+        """Wait for the objects of all copied files, then list the files in a manifest."""
         self._packer.end_object()
         fresh: list[manifests.FileVersion] = []
         for copied in self._copied:
@@ -298,16 +297,16 @@ class _Run:
 
 
 def _choose_object(changed: _Changed) -> tuple[str, str | None, str]:
-    """Return the same for files that may share objects: those of one session.
+    """Return a key that is equal for files that may share objects: those of one session.
 
-    To which session a plan belongs is found out when it is copied, so each has its own.
+    The session of a plan becomes known only when it is copied, so each plan has its own objects.
     """
     file = changed.file
     return changed.root, changed.session, file.path if file.kind is manifests.FileKind.PLAN else ""
 
 
 def _iter_chunks(file: source.SourceFile, size: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the first `size` bytes with their offsets; fewer if the file gets shorter meanwhile."""
+    """Yield the first `size` bytes with their offsets; fewer if the file has shrunk meanwhile."""
     file.seek(0)
     start = 0
     while start < size and (chunk := file.read(min(_CHUNK, size - start))):

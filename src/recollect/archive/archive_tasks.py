@@ -1,7 +1,7 @@
-"""The archive operations of all front ends, returning documents: list, find, sync, restore, verify,
-and export to a tar file, which every system can unpack.
+"""The archive operations of all front ends, which return documents: list, find, sync, restore,
+verify, and export to a tar file, which every system can unpack.
 
-The tar is written entry by entry while the archive is read, so its size does not matter.
+The tar file is written entry by entry while the archive is read, so it may be larger than memory.
 """
 
 import tarfile
@@ -37,17 +37,17 @@ class ArchivedSession(Struct, frozen=True, kw_only=True):
     id: str
     root: str
     project: str | None
-    """The name of its project's directory; None if its transcript was never archived."""
+    """The name of its project directory; None if its transcript was never archived."""
     files: tuple[manifests.FileVersion, ...]
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Return the size of all files in bytes."""
         return sum(file.size for file in self.files)
 
     @property
     def mtime_ns(self) -> int:
-        """When the transcript, or else any file, was last modified."""
+        """Return when the transcript, or any file if there is none, was last modified."""
         transcripts = [file for file in self.files if file.kind is manifests.FileKind.TRANSCRIPT]
         return max(file.mtime_ns for file in transcripts or self.files)
 
@@ -55,12 +55,12 @@ class ArchivedSession(Struct, frozen=True, kw_only=True):
     def is_gone(self) -> bool:
         """Whether its transcript is no longer in the Claude directory."""
         places = [locate(file) for file in self.files if file.kind is manifests.FileKind.TRANSCRIPT]
-        # Where the archive is mounted, deleted files appear to exist.
+        # In a directory with a mounted archive, deleted files appear to exist.
         return not any(is_present(each) and not is_only_archived(each) for each in places)
 
 
 def locate(version: manifests.FileVersion) -> str:
-    """Return where the file was archived from."""
+    """Return the original path of an archived file."""
     return str(Path(decode_id(version.root)).joinpath(*manifests.decode_path(version.path)))
 
 
@@ -75,7 +75,7 @@ def list_sessions(stored: Stored) -> list[ArchivedSession]:
 
 
 def find_session(sessions: Iterable[ArchivedSession], ref: str) -> ArchivedSession:
-    """Return the session with this id or id prefix; `ref` may also be a place in the session."""
+    """Return the session with this id or id prefix; `ref` may also refer to a part of it."""
     listed = list(sessions)
     names = [place.session for place in read_place(ref) if place.session]
     matches = [each for each in listed if each.id in names]
@@ -92,14 +92,14 @@ def find_session(sessions: Iterable[ArchivedSession], ref: str) -> ArchivedSessi
 
 
 def count_stored(session: ArchivedSession, sizes: Mapping[str, int]) -> int:
-    """Return how many bytes the objects of a session take."""
+    """Return the stored size of a session's objects."""
     return sum(sizes.get(name, 0) for name in set(manifests.iter_objects(session.files)))
 
 
 def restore_files(
     archive: Archive, files: Sequence[manifests.FileVersion], base: Path, *, keep_times: bool = True
 ) -> list[archived_files.Target]:
-    """Write archived files below `base`; raise UsageError if different files exist there."""
+    """Restore archived files to `base`; raise UsageError if different files exist there."""
     targets = [
         archived_files.find_target(
             base,
@@ -127,13 +127,13 @@ Watch = Callable[[int, int], None]
 
 
 def set_enabled(archive: Archive, *, enabled: bool) -> None:
-    """Record or withdraw the user's consent; archived sessions stay."""
+    """Record or withdraw the user's consent; archived sessions are kept."""
     settings = archive.settings or ArchiveSettings(created=_show(datetime.now(UTC)))
     archive.save_settings(structs.replace(settings, is_enabled=enabled))
 
 
 def describe_status(archive: Archive, roots: Iterable[Path]) -> archive_reports.ArchiveStatus:
-    """Return the state of an archive, which need not exist."""
+    """Return the status of an archive, which need not exist."""
     stored, settings = archive.load(), archive.settings
     sessions, newest = list_sessions(stored), stored.newest().values()
     names = archive.list_manifests()
@@ -156,7 +156,7 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> archive_reports.
 
 
 def run_sync(archive: Archive, roots: Iterable[Path], watch: Watch) -> archive_reports.ArchiveSync:
-    """Copy what is new, and return what was done."""
+    """Copy new and changed files, and return a report."""
     report = archive_sync.sync_archive(archive, roots, watch)
     return archive_reports.ArchiveSync(
         files=report.files,
@@ -176,8 +176,9 @@ def describe_sessions(
 ) -> archive_reports.ArchiveList:
     """Return all archived sessions, most recently active first.
 
-    `listings` is what the index knows, by path of transcript. Without it a session has no work
-    directory, and the time of the file has to do, which a copy may have changed.
+    `listings` has the data of the index, by path of the transcript. Without it, the working
+    directory of a session is missing, and its time is that of the file, which a copy may have
+    changed.
     """
     sizes = dict(archive.objects.iter_names())
     rows = [
@@ -212,7 +213,7 @@ def _describe_row(
 def run_verification(
     archive: Archive, watch: Watch, *, deep: bool
 ) -> archive_reports.ArchiveVerification:
-    """Check everything, and return all damage."""
+    """Check the whole archive, and return all damage."""
     found = archive_maintenance.verify_archive(archive, deep=deep, watch=watch)
     return archive_reports.ArchiveVerification(
         is_deep=deep,
@@ -232,7 +233,7 @@ def run_verification(
 def run_restore(
     archive: Archive, refs: Sequence[str], base: Path, *, keep_times: bool
 ) -> archive_reports.ArchiveRestore:
-    """Restore sessions by id, or everything if none is named."""
+    """Restore sessions by id, or all if no id is given."""
     chosen, files = choose_files(archive, refs)
     targets = restore_files(archive, files, base, keep_times=keep_times)
     return archive_reports.ArchiveRestore(
@@ -243,7 +244,7 @@ def run_restore(
 def choose_files(
     archive: Archive, refs: Sequence[str]
 ) -> tuple[list[ArchivedSession], list[manifests.FileVersion]]:
-    """Return sessions and their files by id, or everything if none is named."""
+    """Return sessions and their files by id, or all if no id is given."""
     stored = archive.load()
     sessions = list_sessions(stored)
     chosen = [find_session(sessions, ref) for ref in refs] or sessions
@@ -256,7 +257,7 @@ def choose_files(
 
 
 def list_written(targets: Iterable[archived_files.Target]) -> list[archive_reports.WrittenFile]:
-    """Describe what was done with each file."""
+    """Return the result for each file."""
     return [
         archive_reports.WrittenFile(
             mask_path(manifests.encode_path(each.parts)), each.outcome.value
@@ -266,7 +267,7 @@ def list_written(targets: Iterable[archived_files.Target]) -> list[archive_repor
 
 
 def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> archive_reports.ArchiveRemoval:
-    """Remove a session for good, and do not archive it again.
+    """Remove a session permanently, and do not archive it again.
 
     A session that was already forgotten is processed again: an interrupted removal may have left
     unused objects.
@@ -282,7 +283,7 @@ def forget_session(archive: Archive, ref: str, *, dry_run: bool) -> archive_repo
 
 
 def _find_removed(forgotten: Sequence[str], archived: Sequence[str], ref: str) -> str | None:
-    """Return the forgotten session that `ref` means, unless it means an archived one."""
+    """Return the forgotten session that `ref` refers to, unless it refers to an archived one."""
     if ref in forgotten and ref not in archived:
         return ref
     matches = [each for each in forgotten if ref and each.startswith(ref)]
@@ -298,16 +299,16 @@ def allow_again(archive: Archive, session_id: str) -> None:
         if session_id not in settings.forgotten:
             raise NothingFound(f"{session_id!r} is not the full id of a forgotten session.")
         kept = tuple(each for each in settings.forgotten if each != session_id)
-        # It is no longer known which of them a plan belonged to.
+        # The session of each plan is no longer known.
         archive.save_settings(structs.replace(settings, forgotten=kept, forgotten_plans=()))
 
 
 def prune_archive(
     archive: Archive, before: datetime | None, *, dry_run: bool
 ) -> archive_reports.ArchiveRemoval:
-    """Remove sessions that were last active before a time, and what nothing needs.
+    """Remove sessions that were last active before a time, and unused objects.
 
-    Those that are still in a Claude directory stay: the next sync would archive them again.
+    Sessions that are still in a Claude directory are kept: the next sync would archive them again.
     """
     limit = before.timestamp() * 1e9 if before else 0
     matching = [each for each in list_sessions(archive.load()) if each.mtime_ns < limit]
@@ -355,7 +356,7 @@ _PLAIN_SUFFIX: Final = ".tar"
 def export_sessions(
     archive: Archive, refs: Sequence[str], output: Path, lock: bundles.FileLock = bundles.UNLOCKED
 ) -> archive_reports.ArchiveExport:
-    """Write sessions by id, or everything if none is named, to a new tar file."""
+    """Write sessions by id, or all if no id is given, to a new tar file."""
     chosen, files = choose_files(archive, refs)
     content = iter_tar(archive.objects, files)
     is_plain = output.name.endswith(_PLAIN_SUFFIX)
@@ -375,7 +376,7 @@ def export_sessions(
 def iter_tar(
     objects: object_store.ObjectStore, files: Iterable[manifests.FileVersion]
 ) -> Iterator[bytes]:
-    """Yield the bytes of a tar in the pax format, with every file checked on the way."""
+    """Yield the bytes of a tar file in the pax format; every file is verified on the way."""
     for file in files:
         entry = tarfile.TarInfo("/".join(archived_files.parse_archived(file.path)))
         entry.size, entry.mode = file.size, archived_files.parse_mode(file.mode)

@@ -1,13 +1,13 @@
-"""Files of a Claude directory in the archive: which are archived, to which session each belongs,
-and how they are written back.
+"""Files of a Claude directory in the archive: which ones are archived, their sessions, and how to
+write them back.
 
-Archiving lists every directory once, however many sessions there are. Links and special files are
-reported and never followed. A file of an unknown kind in the directory of a session is archived as
-well, so that a copy stays complete when Claude Code invents a new one.
+Archiving lists every directory once, for any number of sessions. Links and special files are
+reported and never followed. Files of unknown kinds in the directory of a session are archived as
+well, so that copies stay complete when Claude Code adds a new kind.
 
-Before anything is written back, names are checked, and no directory on the way may be a link. Names
-of our own manifests may be any that a disk can hold; those that come from others must be plain
-names in a place where Claude Code keeps such files.
+Before anything is written back, names are checked, and no directory in the path may be a link. Our
+own manifests may contain any names that a file system allows; names from others must be plain names
+where Claude Code keeps such files.
 """
 
 import os
@@ -42,27 +42,27 @@ Parts = tuple[str, ...]
 
 
 class ClaudeFile(NamedTuple):
-    """A file to be archived, as it was listed."""
+    """A file to be archived, as listed."""
 
     file: str
-    """Where it is."""
+    """The path on disk."""
     path: str
-    """Its path in a manifest."""
+    """The path in a manifest."""
     session: str | None
-    """None if the path does not reveal it."""
+    """The session; None if the path does not show it."""
     kind: FileKind
     stamp: Stamp
 
 
 class ClaudeFiles(NamedTuple):
-    """What a Claude directory contains, by path."""
+    """The files of a Claude directory by path."""
 
     found: list[ClaudeFile]
     refused: list[safe_files.Refused]
 
 
 def list_claude_files(root: Path) -> ClaudeFiles:
-    """List the files of a Claude directory that are archived."""
+    """List the files of a Claude directory to archive."""
     files = ClaudeFiles([], [])
     for parts, entry in _iter_entries(root, files.refused):
         try:
@@ -74,7 +74,7 @@ def list_claude_files(root: Path) -> ClaudeFiles:
 
 
 def _iter_entries(root: Path, refused: list[safe_files.Refused]) -> Iterator[tuple[Parts, Entry]]:
-    """Yield everything that is not a directory, with its path relative to the root."""
+    """Yield all entries but directories, with their paths relative to the root."""
     pending: list[tuple[str, Parts]] = [(str(root), ())]
     while pending:
         directory, above = pending.pop()
@@ -100,7 +100,8 @@ def _take(files: ClaudeFiles, parts: Parts, entry: Entry) -> None:
     try:
         status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
-        # Deleted since the directory was listed: as if it had been deleted before.
+        # The file was deleted after the directory was listed: treated as if it had never been
+        # listed.
         return
     if not stat.S_ISREG(status.st_mode):
         files.refused.append(safe_files.Refused(Path(entry.path), safe_files.Refusal.SPECIAL))
@@ -162,37 +163,37 @@ _PERMISSIONS: Final = 0o777
 
 
 class RestorableFile(Protocol):
-    """What is needed to write a file."""
+    """A file to restore."""
 
     @property
     def path(self) -> str:
-        """Its path in a manifest."""
+        """Return the path in a manifest."""
 
     @property
     def size(self) -> int:
-        """Its length in bytes."""
+        """Return the size in bytes."""
 
     @property
     def mtime_ns(self) -> int:
-        """When it was last modified."""
+        """Return when the file was last modified."""
 
     @property
     def mode(self) -> str:
-        """Permissions in octal."""
+        """Return the permissions in octal."""
 
 
 class Outcome(StrEnum):
-    """What happened to a file."""
+    """The result for a file."""
 
     RESTORED = "restored"
     PRESENT = "present"
-    """The same bytes are there already."""
+    """A file with the same bytes exists already."""
     CONFLICT = "conflict"
     """A different file has that name; it is left unchanged."""
 
 
 class Target(NamedTuple):
-    """A file, and where it is to be written."""
+    """A file, and the path to write it to."""
 
     parts: tuple[str, ...]
     path: Path
@@ -200,7 +201,7 @@ class Target(NamedTuple):
 
 
 def parse_archived(path: str) -> tuple[str, ...]:
-    """Return the names of a path in our own manifest: odd ones are restored as they were."""
+    """Return the components of a path in our own manifest: unusual names are restored too."""
     parts = decode_path(path)
     if any(part in _NOT_NAMES or not _SEPARATORS.isdisjoint(part) for part in parts):
         raise UnreadableInput(f"{path!r} points outside the target directory.")
@@ -208,7 +209,7 @@ def parse_archived(path: str) -> tuple[str, ...]:
 
 
 def parse_foreign(path: str) -> tuple[str, ...]:
-    """Return the names of a path that others wrote; raise UnreadableInput if one is odd."""
+    """Return the components of a path from others; raise UnreadableInput for an unusual name."""
     parts = decode_path(path)
     is_plain = all(
         claude_directories.is_plain_name(part) and not is_key_name(part) for part in parts
@@ -220,14 +221,14 @@ def parse_foreign(path: str) -> tuple[str, ...]:
 
 
 def parse_mode(mode: str) -> int:
-    """Return permissions, without the bits that make a program run as another user."""
+    """Return permissions without the bits that let a program run as another user."""
     if _MODE.fullmatch(mode) is None:
         raise UnreadableInput(f"{mode!r} is not a file mode.")
     return int(mode, 8) & _PERMISSIONS
 
 
 def find_target(base: Path, parts: Sequence[str], content: Iterable[bytes]) -> Target:
-    """Return where a file is to be written, and whether something is there already."""
+    """Return the path to write a file to, and whether there is a file already."""
     for depth in range(1, len(parts)):
         above = safe_files.find_directory(base, *parts[:depth])
         if isinstance(above, safe_files.Refused):
@@ -244,7 +245,7 @@ def find_target(base: Path, parts: Sequence[str], content: Iterable[bytes]) -> T
 
 
 def refuse_conflicts(targets: Iterable[Target]) -> None:
-    """Raise UsageError if different files already exist, before anything is written."""
+    """Raise UsageError if different files already exist, before any file is written."""
     if taken := [str(each.path) for each in targets if each.outcome is Outcome.CONFLICT]:
         names = "\n  ".join(taken)
         raise UsageError(
@@ -256,14 +257,14 @@ def refuse_conflicts(targets: Iterable[Target]) -> None:
 def write_new(
     target: Path, content: Iterable[bytes], file: RestorableFile, *, keep_time: bool = True
 ) -> None:
-    """Write a file that does not exist yet; it appears complete, or not at all."""
+    """Write a file that does not exist yet; it appears complete or not at all."""
     mtime_ns = file.mtime_ns if keep_time else None
     with _create(target, mode=parse_mode(file.mode), mtime_ns=mtime_ns) as opened:
         opened.writelines(content)
 
 
 def write_private(target: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Let `write` fill a file that does not exist yet, for its owner only."""
+    """Create a file that only its owner can read, with the content that `write` writes."""
     with _create(target) as opened:
         write(opened)
 

@@ -1,7 +1,7 @@
-"""Packing sessions into a bundle, and placing the sessions of a bundle.
+"""Pack sessions into a bundle, and import the sessions of a bundle.
 
-Packing reads every file twice, since the manifest comes first and has the hashes. Placing reads the
-bundle twice as well: nothing is written before all of it has been checked.
+Packing reads every file twice, because the manifest comes first and contains the hashes. Importing
+reads the bundle twice as well: nothing is written before all of it has been checked.
 """
 
 from collections import deque
@@ -35,7 +35,7 @@ def make_bundle(
     lock: bundles.FileLock = bundles.UNLOCKED,
     redaction: bundles.RedactionReport | None = None,
 ) -> BundleReport:
-    """Write sessions with all that belongs to them to a new file."""
+    """Write sessions with all their files to a new bundle."""
     packed, sessions = list[_Packed](), list[bundles.BundledSession]()
     for transcript in transcripts:
         session = describe_session(transcript)
@@ -65,7 +65,7 @@ def make_bundle(
 
 
 def describe_session(transcript: Transcript) -> bundles.BundledSession:
-    """Return what a bundle says about a session."""
+    """Return the entry of a session in a bundle."""
     if transcript.root is None or transcript.kind is not TranscriptKind.SESSION:
         raise UsageError(f"{transcript.file} is not a session in a Claude directory.")
     if deleted_sessions.is_partial(transcript.file):
@@ -76,7 +76,7 @@ def describe_session(transcript: Transcript) -> bundles.BundledSession:
 
 
 def list_session_files(transcript: Transcript) -> list[archived_files.ClaudeFile]:
-    """Return the transcript of a session and all other files that belong to it."""
+    """Return the transcript and all other files of a session."""
     root, session = transcript.root, transcript.name
     files = archived_files.list_claude_files(root).found if root else []
     slug = find_slug(transcript.path)
@@ -89,7 +89,7 @@ def _belongs(
     tree, *names = file.path.split("/")
     if file.kind is manifests.FileKind.PLAN:
         return slug is not None and names == [f"{slug}.md"]
-    # The same session may be in two projects, as a copy.
+    # Two projects may contain copies of the same session.
     if tree == "projects" and names[0] != transcript.project:
         return False
     if file.session is None and file.kind is manifests.FileKind.SUBAGENT:
@@ -118,7 +118,7 @@ def _pack(file: archived_files.ClaudeFile, session: str) -> _Packed:
 
 
 def _iter_packed(packed: _Packed) -> Iterator[bytes]:
-    """Yield the bytes that were hashed; more may have been appended since."""
+    """Yield the hashed bytes; more may have been appended since."""
     digest, left = sha256(), packed.entry.size
     with open_file(packed.file) as opened:
         while left and (chunk := opened.read(min(_CHUNK, left))):
@@ -138,7 +138,7 @@ def import_bundle(
     keep_times: bool,
     identity: Path | None = None,
 ) -> ImportReport:
-    """Check a bundle, then write its files below `base`, in the projects given by `mapping`."""
+    """Check a bundle, then write its files to `base`, in the projects given by `mapping`."""
     with bundles.open_unlocked(path, identity) as opened:
         bundle = _read(opened)
         projects = map_projects(bundle.manifest.sessions, mapping)
@@ -168,7 +168,7 @@ def _place(
 def map_projects(
     sessions: Sequence[bundles.BundledSession], mapping: Mapping[str, str]
 ) -> dict[tuple[str, str], str]:
-    """Return the project directory that each session gets, by its id and its present one."""
+    """Return the new project directory of each session, by its id and its current one."""
     projects = {(each.id, each.project): each.project for each in sessions}
     for old, new in mapping.items():
         moved = {
@@ -183,7 +183,7 @@ def map_projects(
 
 
 def _move(cwd: str, old: str, new: str) -> str | None:
-    """Return where a directory is after it, or a directory above it, was moved."""
+    """Return the path of a directory after it, or a parent directory, has moved."""
     old = old.rstrip("/\\")
     if cwd == old or cwd.startswith((f"{old}/", f"{old}\\")):
         return new.rstrip("/\\") + cwd[len(old) :]
@@ -196,7 +196,7 @@ def _check(
     file: bundles.BundledFile,
     content: Iterator[bytes],
 ) -> archived_files.Target:
-    """Plan where a file goes; reads its whole content, which verifies its hash."""
+    """Plan where to write a file; reads its whole content to verify the hash."""
     tree, *rest = archived_files.parse_foreign(file.path)
     if tree == "projects":
         project = projects[file.session, file.path.split("/")[1]]

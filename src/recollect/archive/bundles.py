@@ -1,13 +1,13 @@
-"""Bundles: sessions with everything that belongs to them in one file, to be handed to others, and
-the encryption of single files such as these.
+"""Bundles: files that contain sessions with everything that belongs to them, to pass on to others;
+and the encryption of single files such as these.
 
 Files are encrypted to recipients or with a passphrase, in the age format, so `age -d` reads them
-too. With recipients memory stays constant; what a passphrase locks is held in memory as a whole,
-since pyrage has no other way.
+too. With recipients, memory use is constant; content that is locked with a passphrase is held in
+memory as a whole, because pyrage has no other way.
 
-A bundle is a sequence of zstd frames: a skippable one that says what the file is, one with the
-manifest, which is a line of JSON, and then the content of all files, one after the other. So
-`zstd -dc` prints the manifest followed by all bytes (docs/archive.md).
+A bundle is a sequence of zstd frames: a skippable one that identifies the format, one with the
+manifest, which is a line of JSON, and then the content of all files, one after the other. `zstd
+-dc` therefore prints the manifest followed by all bytes (docs/archive.md).
 
 The sender of a bundle may be hostile. Nothing is trusted: sizes are limited before memory or disk
 is used, names must be those of files that Claude Code writes, and every file is compared with its
@@ -44,10 +44,10 @@ class FileLock(NamedTuple):
 
 
 class ReadableFile(Protocol):
-    """A binary file that can be read."""
+    """A readable binary file."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return up to `size` bytes, all that are left by default."""
+        """Return up to `size` bytes, all remaining ones by default."""
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
         """Move to an offset and return it."""
@@ -72,10 +72,10 @@ def write_locked(target: Path, content: Iterable[bytes], lock: FileLock = UNLOCK
 
 @contextmanager
 def open_unlocked(path: Path, identity: Path | None = None) -> Iterator[ReadableFile]:
-    """Open a file that may be encrypted; raise KeyMissing without the key for it.
+    """Open a file that may be encrypted; raise KeyMissing if its key is missing.
 
-    An encrypted file is decrypted into an unnamed temporary file that nobody else can open: nothing
-    is trusted before all of it has been checked.
+    An encrypted file is decrypted to an unnamed temporary file that nobody else can open, because
+    it is not trusted before all of it has been checked.
     """
     with open_file(path, resolve=True) as file:
         head = file.read(_HEAD)
@@ -94,7 +94,7 @@ def open_unlocked(path: Path, identity: Path | None = None) -> Iterator[Readable
 
 
 def count_bytes(file: ReadableFile) -> int:
-    """Return the size of an open file, and go back to its start."""
+    """Return the size of an open file, and seek to its start."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     return size
@@ -116,7 +116,7 @@ def _as_stream(file: ReadableFile) -> IO[bytes]:
 
 
 class _Parts(io.RawIOBase):
-    """Parts of a content as a file that can be read once."""
+    """Presents content in parts as a file that can be read once."""
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         super().__init__()
@@ -124,11 +124,11 @@ class _Parts(io.RawIOBase):
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
-        """Return True: it can only be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
-        """Fill the buffer from the present part."""
+        """Fill the buffer from the current part."""
         while not self._rest:
             part = next(self._parts, None)
             if part is None:
@@ -146,10 +146,10 @@ MAX_MANIFEST: Final = 16 * 2**20
 MAX_FILES: Final = 20_000
 MAX_BYTES: Final = 16 * 2**30
 MAX_RATIO: Final = 1000
-"""How much larger than the bundle its content may be; transcripts compress 5 to 20 times."""
+"""Maximum ratio of the content's size to the bundle's; transcripts compress 5 to 20 times."""
 
 FREE_BYTES: Final = 64 * 2**20
-"""Content of this size is accepted whatever the ratio."""
+"""Content up to this size is accepted at any ratio."""
 
 _SKIPPABLE: Final = 0x184D2A50
 _MARK: Final = struct.pack("<II", _SKIPPABLE, len(FORMAT)) + FORMAT.encode()
@@ -175,20 +175,20 @@ class BundledSession(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     id: str
     project: str
-    """The name of its project's directory."""
+    """The name of its project directory."""
     cwd: str | None
-    """The directory that it worked in, which names that of the project."""
+    """Its working directory, from which the name of the project directory is derived."""
 
 
 class RedactionReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search for secrets in the sessions found; never the secrets themselves."""
+    """Secrets found in the sessions by kind; never the secrets themselves."""
 
     masked: bool = False
-    """Whether they were masked; files of a bundle are unchanged, so they are not."""
+    """Whether the secrets were masked; they are not, because files of a bundle are unchanged."""
     transcripts: int
-    """How many were searched."""
+    """Number of transcripts that were searched."""
     secrets: dict[str, int]
-    """How many of each kind."""
+    """Number of secrets of each kind."""
 
 
 class BundleManifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,14 +203,14 @@ class BundleManifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpenBundle(NamedTuple):
-    """A bundle whose manifest has been checked; its content follows in the frames."""
+    """A bundle with a checked manifest; the content follows in the frames."""
 
     manifest: BundleManifest
     frames: object_store.FrameReader
 
 
 def iter_bundle(manifest: BundleManifest, contents: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
-    """Yield the bytes of a bundle; `contents` are those of the files, in order."""
+    """Yield the bytes of a bundle; `contents` are the contents of the files, in order."""
     yield _MARK
     yield object_store.compress(msgspec.json.encode(manifest) + b"\n")
     pending = bytearray()
@@ -225,7 +225,7 @@ def iter_bundle(manifest: BundleManifest, contents: Iterable[Iterable[bytes]]) -
 
 
 def open_bundle(file: ReadableFile, size: int) -> OpenBundle:
-    """Read and check the manifest of a bundle; raise UnreadableInput if anything is wrong."""
+    """Read and check the manifest of a bundle; raise UnreadableInput if it is invalid."""
     if file.read(len(_MARK)) != _MARK:
         raise UnreadableInput("This is not a Recollect bundle.")
     frames = object_store.FrameReader(file.read)
@@ -259,7 +259,7 @@ def check_manifest(manifest: BundleManifest, size: int) -> None:
 
 
 def iter_files(bundle: OpenBundle) -> Iterator[tuple[BundledFile, Iterator[bytes]]]:
-    """Yield each file with its content, which has to be consumed before the next one."""
+    """Yield each file with its content, which must be consumed before the next file."""
     for file in bundle.manifest.files:
         yield file, _iter_content(bundle.frames, file)
     bundle.frames.require_end()
@@ -289,7 +289,7 @@ def _check_file(file: BundledFile, projects: dict[str, str]) -> None:
 
 
 def _check_names(files: Sequence[BundledFile]) -> None:
-    """Refuse names that collide on some file system, and files that are also directories."""
+    """Refuse names that collide on some file systems, and files that are also directories."""
     names = [
         tuple(part.casefold() for part in archived_files.parse_foreign(file.path)) for file in files
     ]

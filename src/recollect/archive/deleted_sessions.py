@@ -1,10 +1,10 @@
 """Sessions that Claude Code has deleted: copies in the archive, and partial sessions, which are
 transcripts reconstructed from leftovers.
 
-Partial sessions are in Recollect's data directory, laid out like a Claude directory, and are read
-like all others. So lists, searches and pages need to know one thing only: that a session is
-partial. Their paths differ from those that the transcripts had, because what the index remembers of
-these, such as their tokens, must stay. They have no replies and no usage.
+Partial sessions are in Recollect's data directory, with the layout of a Claude directory, and are
+read like all others. Lists, searches and pages treat them alike and only mark them as partial.
+Their paths differ from the original ones, because the index must keep its records about the
+originals, such as their tokens. They have no replies and no usage.
 
 Every command checks whether they are up to date, so this module only compares directory listings;
 `partial_transcripts` does the work.
@@ -32,12 +32,12 @@ _MARK: Final = f"{os.sep}{DIRECTORY}{os.sep}"
 
 
 def is_partial(path: str) -> bool:
-    """Whether a transcript was reconstructed from leftovers."""
+    """Return whether a transcript was reconstructed from leftovers."""
     return _MARK in path
 
 
 class DeletedSessions(NamedTuple):
-    """Where to find sessions, deleted ones among them."""
+    """The directories with sessions, including deleted ones."""
 
     roots: tuple[Path, ...]
     """The Claude directories, and directories with partial sessions."""
@@ -53,7 +53,7 @@ def include_deleted(
 ) -> DeletedSessions:
     """Make deleted sessions available, from the archive or as partial sessions.
 
-    The archive is in `own_directory`, unless the environment names another one.
+    The archive is in `own_directory`, unless the environment sets another one.
     """
     archive = find_archive_in(own_directory)
     failure = use_archive(roots, archive, unlock)
@@ -67,10 +67,11 @@ def use_archive(
     *,
     is_server: bool = False,
 ) -> str | None:
-    """Read what is missing in Claude directories from the archive, if there is one.
+    """Read files missing from Claude directories from the archive, if there is one.
 
-    A server also sees one that is made later. `unlock` is called before one is read. Returns why
-    the archive cannot be read: an encrypted one may be without its key here.
+    A server also uses an archive that is created later. `unlock` is called before an archive is
+    read. Returns the reason if it cannot be read, for example because the key of an encrypted one
+    is missing.
     """
     is_there = has_archive(directory)
     if is_there and unlock is not None:
@@ -92,7 +93,7 @@ def use_archive(
 def add_partial_sessions(
     roots: Sequence[Path], data_directory: Path, archive: Path
 ) -> tuple[Path, ...]:
-    """Return these Claude directories, and directories with what is left of deleted sessions."""
+    """Return these Claude directories, and directories with partial sessions."""
     mounted = list_mounts()
     forgotten = _list_forgotten(archive)
     stamp = find_stamp(str(archive / "snapshots")) if mounted else None
@@ -110,7 +111,7 @@ def add_partial_sessions(
 
 
 def _list_forgotten(directory: Path) -> tuple[str, ...]:
-    """Return the sessions that were removed from the archive on purpose."""
+    """Return the sessions that the user has removed from the archive."""
     if not has_archive(directory):
         return ()
     from recollect.archive.archive import Archive
@@ -125,10 +126,10 @@ def update_partial_sessions(
     forgotten: Sequence[str] = (),
     archive: Stamp | None = None,
 ) -> Path | None:
-    """Bring the partial sessions of a Claude directory up to date; None if there are none.
+    """Update the partial sessions of a Claude directory; return None if there are none.
 
-    `forgotten` are sessions that the user has removed on purpose; `archive` is the stamp of the
-    archive that is mounted at the directory, whose sessions are not partial.
+    `forgotten` are sessions that the user has removed; `archive` is the stamp of the archive that
+    is mounted at the directory, whose sessions are not partial.
     """
     stamps = {name: find_stamp(str(root / name)) for name in _WATCHED}
     if not any(stamps[name] for name in _LEFT):
@@ -152,7 +153,7 @@ def _make_state(root: Path, stamps: dict[str, Stamp | None], forgotten: Iterable
 
 
 def _find_current(parent: Path, state: bytes) -> Path | None:
-    """Return the directory that was written in this state, which names its Claude directory."""
+    """Return the directory that was written with this stamp, which names its Claude directory."""
     paths = (each.path for each in list_readable(parent))
     return next((Path(path) for path in paths if _read_state(path) == state), None)
 
@@ -165,6 +166,6 @@ def _read_state(directory: str) -> bytes | None:
 
 
 def _name(root: Path) -> str:
-    from hashlib import sha256  # loads OpenSSL, and only to write
+    from hashlib import sha256  # loads OpenSSL, needed only for writing
 
     return sha256(os.path.realpath(root).encode(errors="surrogateescape")).hexdigest()[:16]

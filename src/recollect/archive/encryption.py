@@ -1,14 +1,14 @@
-"""Encryption in the age format (age-encryption.org/v1), and where keys come from: files, the
-environment, or the user. The only module that knows pyrage.
+"""Encryption in the age format (age-encryption.org/v1), and the sources of keys: files, the
+environment, or the user. The only module that uses pyrage.
 
-`age -d` reads everything that is written here. A passphrase costs a second of computing on purpose,
-so it never protects the objects of an archive themselves: it protects an identity, and the objects
-are encrypted to that.
+`age -d` reads everything that is written here. Using a passphrase takes a second on purpose, so it
+never protects the objects of an archive directly: it protects an identity, and the objects are
+encrypted to that.
 
-age hides content; it does not prove who wrote it. Anyone who knows a recipient can encrypt to it.
+age hides content, but does not prove who wrote it. Anyone who knows a recipient can encrypt to it.
 
-An archive that a passphrase protects has an identity of its own in `identity.age`, locked with that
-passphrase. Otherwise the identity is a file elsewhere, which the archive never contains.
+An archive with a passphrase has its own identity in `identity.age`, locked with that passphrase.
+Otherwise the identity is in a file outside the archive.
 """
 
 import os
@@ -37,13 +37,13 @@ _NO_IDENTITY: Final = (
 
 
 class KeyMissing(ArchiveFailure):
-    """Something is encrypted, and none of the keys can decrypt it."""
+    """Raised if none of the available keys can decrypt a file."""
 
 
 class Cipher:
-    """Encrypts to recipients, and decrypts with identities that are asked for when needed.
+    """Encrypts to recipients, and decrypts with identities that are loaded when needed.
 
-    `sources` return identities, cheap ones first: the next is only asked if no earlier one fits.
+    `sources` return identities, fastest first: each is called only if no earlier identity fits.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class Cipher:
         self._sources = tuple(sources)
 
     def seal(self, data: bytes) -> bytes:
-        """Return the data encrypted to the recipients; as it is if there are none."""
+        """Return the data encrypted to the recipients; unchanged if there are none."""
         return encrypt(data, self.recipients) if self.recipients else data
 
     def unseal(self, data: bytes) -> bytes:
-        """Return the data decrypted if it is encrypted; raise KeyMissing without a key for it."""
+        """Decrypt data if it is encrypted; raise KeyMissing if its key is missing."""
         if not is_encrypted(data):
             return data
         is_tried = False
@@ -71,7 +71,7 @@ class Cipher:
         raise KeyMissing(_OTHER_KEY if is_tried else _NO_IDENTITY)
 
     def collect_identities(self) -> tuple[str, ...]:
-        """Return the identities that are used first, to hand them to another process."""
+        """Return the identities from the first source that has any, to pass to another process."""
         return next((tuple(found) for source in self._sources if (found := source())), ())
 
 
@@ -79,12 +79,12 @@ PLAIN: Final = Cipher((), ())
 
 
 def is_encrypted(data: bytes) -> bool:
-    """Whether these bytes start like an age file."""
+    """Return whether these bytes start like an age file."""
     return data.startswith(MAGIC)
 
 
 def needs_passphrase(head: bytes) -> bool:
-    """Whether the age file that starts like this needs a passphrase instead of an identity."""
+    """Return whether an age file with this start needs a passphrase instead of an identity."""
     return is_encrypted(head) and head[len(MAGIC) :].startswith(_PASSPHRASE_STANZA)
 
 
@@ -100,7 +100,7 @@ def find_recipient(identity: str) -> str:
 
 
 def parse_identities(text: str) -> tuple[str, ...]:
-    """Return the identities in the text of a file: age identities by line, or one SSH key."""
+    """Return the identities in a file's text: age identities by line, or one SSH key."""
     if text.lstrip().startswith(_SSH_KEY):
         return (text,)
     return tuple(
@@ -129,12 +129,12 @@ def decrypt(data: bytes, identities: Sequence[str]) -> bytes:
 
 
 def encrypt_stream(reader: IO[bytes], writer: IO[bytes], recipients: Sequence[str]) -> None:
-    """Encrypt all that `reader` gives to all recipients, in constant memory."""
+    """Encrypt everything from `reader` to all recipients, in constant memory."""
     _load().encrypt_io(reader, writer, list(map(_parse_recipient, recipients)))
 
 
 def decrypt_stream(reader: IO[bytes], writer: IO[bytes], identities: Sequence[str]) -> None:
-    """Decrypt an age file in constant memory; what was written before an error is incomplete."""
+    """Decrypt an age file in constant memory; on an error the output is incomplete."""
     age = _load()
     try:
         age.decrypt_io(reader, writer, list(map(_parse_identity, identities)))
@@ -145,7 +145,7 @@ def decrypt_stream(reader: IO[bytes], writer: IO[bytes], identities: Sequence[st
 
 
 def lock_with_passphrase(data: bytes, passphrase: str) -> bytes:
-    """Return the data encrypted with a passphrase; takes a second on purpose."""
+    """Encrypt data with a passphrase; takes a second on purpose."""
     return bytes(_load().passphrase.encrypt(data, passphrase))
 
 
@@ -205,7 +205,7 @@ LOCKED_IDENTITY: Final = "identity.age"
 
 
 class KeyFinder:
-    """Knows where identities are; the command line replaces it by one that can ask the user."""
+    """Finds identities; the command line replaces it with one that can prompt the user."""
 
     def __init__(
         self,
@@ -218,11 +218,11 @@ class KeyFinder:
         self._environment = environment
 
     def list_sources(self, archive: Path) -> tuple[Callable[[], Sequence[str]], ...]:
-        """Return where to look for identities of an archive, in this order."""
+        """Return functions that return identities for an archive, in the order to try them."""
         return (self.read_identity_file, lambda: self.unlock_identity(archive / LOCKED_IDENTITY))
 
     def read_identity_file(self) -> Sequence[str]:
-        """Return the identities in the configured file; none if there is no such file."""
+        """Return the identities in the configured file; none if no file is configured."""
         chosen = self._environment.get(IDENTITY_VARIABLE)
         path = Path(chosen).expanduser().absolute() if chosen else self._find_file()
         return self.read_identities(path) if path else ()
@@ -242,14 +242,14 @@ class KeyFinder:
         return found
 
     def require_passphrase(self, prompt: str) -> str:
-        """Return the passphrase; raise KeyMissing if there is no one to ask."""
+        """Return the passphrase; raise KeyMissing if nobody can be prompted."""
         found = self._environment.get(PASSPHRASE_VARIABLE) or self._ask(prompt)
         if not found:
             raise KeyMissing(f"{prompt}: set {PASSPHRASE_VARIABLE}, or run this in a terminal.")
         return found
 
     def unlock_identity(self, path: Path) -> Sequence[str]:
-        """Return the identity that a passphrase protects; none if there is no such file."""
+        """Return the identity that is locked with a passphrase; none if there is no such file."""
         if not path.is_file():
             return ()
         passphrase = self.require_passphrase("Passphrase of the archive")
@@ -261,10 +261,10 @@ _finder = [KeyFinder()]
 
 
 def set_key_finder(finder: KeyFinder) -> None:
-    """Set the key source for all archives of this process."""
+    """Set the key finder for all archives of this process."""
     _finder[0] = finder
 
 
 def get_key_finder() -> KeyFinder:
-    """Return the current key source."""
+    """Return the current key finder."""
     return _finder[0]

@@ -1,15 +1,15 @@
-"""The manifests of the archive: which files a sync has stored, and where their bytes are; how bytes
-are packed into objects, and how files are read back from them.
+"""Read and write the manifests of the archive, which list the files of a sync and the objects that
+store their bytes; pack bytes into objects, and read files back from them.
 
 A manifest is a list of JSON lines, compressed, and named by its time and its own SHA-256. Each line
-about a file is complete in itself: that file can be restored even if all other manifests are lost.
-Earlier versions stay listed in earlier manifests, so nothing that was stored once is overwritten.
+about a file is self-contained: that file can be restored even if all other manifests are lost.
+Earlier versions stay listed in earlier manifests, so nothing is ever overwritten.
 
-Compressing, hashing and flushing to disk all release Python's lock, so threads use all cores. Only
-a few objects are held in memory: adding more waits for the oldest.
+Compressing, hashing and flushing to disk all release the GIL, so threads use all cores. Only a few
+objects are held in memory: adding another one waits for the oldest.
 
-Every object is compared with its name before it is used. The content as a whole has a SHA-256 of
-its own, which a restore compares and `verify --deep` too.
+Every object is checked against its name before it is used. The whole content has its own SHA-256,
+which is checked by a restore and by `verify --deep`.
 """
 
 import re
@@ -31,19 +31,19 @@ from recollect.sources.source import SourceFile
 FORMAT: Final = "recollect-archive/1"
 SUFFIX: Final = ".jsonl.zst"
 MAX_MANIFEST: Final = 1 << 30
-"""Limit for a decompressed manifest, about two million files."""
+"""Maximum size of a decompressed manifest: about two million files."""
 
 _NAME: Final = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-([0-9a-f]{64})\.jsonl\.zst")
 _TIME: Final = "%Y%m%dT%H%M%S.%fZ"
 
 
 class FileKind(StrEnum):
-    """What a copied file is."""
+    """The kind of a copied file."""
 
     TRANSCRIPT = "transcript"
     SUBAGENT = "subagent"
     SIDECAR = "sidecar"
-    """A file in the directory of a session: tool results, workflows, descriptions of subagents."""
+    """A file in the directory of a session: tool results, workflows, metadata of subagents."""
     TODO = "todo"
     TASK = "task"
     PLAN = "plan"
@@ -61,20 +61,21 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class FileVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A file as it was at one time; its content is that of its pieces, one after the other."""
+    """A file at one point in time; its content is the content of its pieces, joined."""
 
     root: str
-    """The Claude directory; like `path` with `%` and unprintable characters percent-encoded."""
+    """The Claude directory; in `root` and `path`, `%` and unprintable characters are
+    percent-encoded."""
     path: str
-    """Relative to the Claude directory, with slashes."""
+    """The path relative to the Claude directory, with slashes."""
     session: str | None
     kind: FileKind
     size: int
     mtime_ns: int
     mode: str
-    """Permissions in octal, such as `600`."""
+    """The permissions in octal, such as `600`."""
     sha256: str
-    """Of the whole content."""
+    """The hash of the whole content."""
     pieces: tuple[Piece, ...]
 
     @property
@@ -92,7 +93,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ManifestName(NamedTuple):
-    """The parts of a manifest's file name, which sorts by time."""
+    """The components of a manifest's file name, which sorts by time."""
 
     taken: str
     sha256: str
@@ -102,7 +103,7 @@ class ManifestName(NamedTuple):
 
 
 class DamagedManifest(UnreadableInput):
-    """A manifest does not match its name, or is not a manifest."""
+    """A manifest that does not match its name, or is not a manifest."""
 
 
 def encode_manifest(taken: str, versions: Iterable[FileVersion]) -> bytes:
@@ -114,7 +115,7 @@ def encode_manifest(taken: str, versions: Iterable[FileVersion]) -> bytes:
 
 
 def check_manifest(name: ManifestName, stored: bytes) -> bytes:
-    """Return the stored bytes; raise DamagedManifest if a single bit has changed."""
+    """Return the stored bytes; raise DamagedManifest if they have changed."""
     if object_store.hash_bytes(stored) != name.sha256:
         raise DamagedManifest(
             f"The manifest {name} is damaged: its SHA-256 does not match its name."
@@ -123,7 +124,7 @@ def check_manifest(name: ManifestName, stored: bytes) -> bytes:
 
 
 def decode_manifest(name: ManifestName, data: bytes) -> tuple[FileVersion, ...]:
-    """Return the files of a manifest; raise UnreadableInput if it is not one."""
+    """Return the files of a manifest; raise UnreadableInput if it is invalid."""
     return _decode(name, object_store.decompress(data, MAX_MANIFEST))
 
 
@@ -142,7 +143,7 @@ def _decode(name: ManifestName, data: bytes) -> tuple[FileVersion, ...]:
 
 
 def parse_manifest_name(name: str) -> ManifestName | None:
-    """Return the parts of a file name, None if it is not that of a manifest."""
+    """Return the components of a manifest's file name; None if it is not one."""
     found = _NAME.fullmatch(name)
     return ManifestName(*found.groups()) if found else None
 
@@ -161,17 +162,17 @@ def parse_taken(taken: str) -> datetime:
 
 
 def encode_path(parts: Iterable[str]) -> str:
-    """Return the path of a manifest for names on disk, which may be any bytes."""
+    """Return the path in a manifest for names on disk, which may contain any bytes."""
     return "/".join(map(encode_name, parts))
 
 
 def decode_path(path: str) -> tuple[str, ...]:
-    """Return the names on disk for the path of a manifest; they are not checked."""
+    """Return the names on disk for a path in a manifest; they are not checked."""
     return tuple(map(decode_id, path.split("/")))
 
 
 def iter_objects(versions: Iterable[FileVersion]) -> Iterator[str]:
-    """Yield the objects that these versions need, some more than once."""
+    """Yield the objects that these versions need, possibly with repetitions."""
     return (piece.object for version in versions for piece in version.pieces)
 
 
@@ -182,7 +183,7 @@ _MAX_PENDING: Final = 4
 
 
 class _Slot:
-    """An object that is being filled, or has been handed to a worker."""
+    """An object that is being filled, or has been passed to a worker."""
 
     def __init__(self) -> None:
         self.content = bytearray()
@@ -197,14 +198,14 @@ class PendingPiece(NamedTuple):
     length: int
 
     def resolve(self) -> Piece:
-        """Wait until the object is stored; raise what went wrong with it."""
+        """Wait until the object is stored; raise the error if that failed."""
         if self.slot.stored is None:
             raise RuntimeError("end_object was not called")
         return Piece(self.slot.stored.result()[0], self.offset, self.length)
 
 
 class Packer:
-    """Fills one object after the other."""
+    """Fills objects one after the other."""
 
     def __init__(self, objects: object_store.ObjectStore, pool: Executor) -> None:
         self._objects = objects
@@ -214,7 +215,7 @@ class Packer:
         self._written = 0
 
     def add(self, data: bytes) -> list[PendingPiece]:
-        """Append bytes; return where they will be, in order."""
+        """Append bytes; return the pieces that will contain them, in order."""
         pieces: list[PendingPiece] = []
         while data:
             slot = self._slot
@@ -227,7 +228,7 @@ class Packer:
         return pieces
 
     def end_object(self) -> None:
-        """Submit the current object, unless it is empty, and start another."""
+        """Submit the current object, unless it is empty, and start a new one."""
         slot = self._slot
         if not slot.content:
             return
@@ -251,7 +252,7 @@ class Packer:
 
 
 def join_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """Return the same pieces with neighbours of one object joined."""
+    """Return the pieces with adjacent pieces of an object joined."""
     joined: list[Piece] = []
     for piece in pieces:
         last = joined[-1] if joined else None
@@ -275,7 +276,7 @@ def iter_content(objects: object_store.ObjectStore, version: FileVersion) -> Ite
 
 
 def iter_checked(objects: object_store.ObjectStore, version: FileVersion) -> Iterator[bytes]:
-    """Yield the content, and raise UnreadableInput at its end if it is not what was archived."""
+    """Yield the content; raise UnreadableInput at its end if it differs from the archived one."""
     digest = sha256()
     for part in iter_content(objects, version):
         digest.update(part)
@@ -287,9 +288,9 @@ def iter_checked(objects: object_store.ObjectStore, version: FileVersion) -> Ite
 
 
 def count_shared(objects: object_store.ObjectStore, version: FileVersion, file: SourceFile) -> int:
-    """Return how many bytes at the start of a file are those of an archived version.
+    """Return how many bytes at the start of a file equal an archived version.
 
-    Damage ends the comparison, so that what follows is stored again.
+    Damage ends the comparison, so that the bytes after it are stored again.
     """
     file.seek(0)
     shared = 0
@@ -305,7 +306,7 @@ def count_shared(objects: object_store.ObjectStore, version: FileVersion, file: 
 
 
 def _count_same(one: bytes, other: bytes) -> int:
-    """Return the length of the common start, by halving: comparing slices is fast."""
+    """Return the length of the common prefix, by bisection: comparing slices is fast."""
     if one == other:
         return len(one)
     low, high = 0, min(len(one), len(other))

@@ -1,13 +1,14 @@
 """Write-once objects, each a compressed block of bytes in a file named by its SHA-256. The only
-module that knows zstd.
+module that uses zstd.
 
-16 MB of one session at level 4 with long-distance matching, without a dictionary, was measured
-(docs/archive.md): within 1.4 times the size of `zstd -19` over everything at ten times the speed. A
-trained dictionary makes whole sessions larger, and losing it would lose everything.
+Up to 16 MB of one session are compressed at level 4 with long-distance matching, without a
+dictionary. That was measured (docs/archive.md): within 1.4 times the size of `zstd -19` over
+everything, at ten times the speed. A trained dictionary makes whole sessions larger, and losing it
+would lose everything.
 
-A name is that of the stored bytes, so `sha256sum` alone can check an object, and a single flipped
-bit anywhere in it is noticed. Objects appear under their names only when they are complete and on
-disk: written elsewhere, flushed and renamed.
+The name is the hash of the stored bytes, so `sha256sum` alone can check an object, and a single
+flipped bit is noticed. Objects are written elsewhere, flushed and renamed, so they appear under
+their names only when they are complete and on disk.
 """
 
 import errno
@@ -32,7 +33,7 @@ else:
 
 LEVEL: Final = 4
 WINDOW_LOG: Final = 24
-"""A window of 16 MB, the largest content of an object; `zstd -d` accepts up to 27 by default."""
+"""A window of 16 MB, the maximum content of an object; `zstd -d` accepts up to 27 by default."""
 
 _OPTIONS: Final[dict[int, int]] = {
     zstd.CompressionParameter.compression_level: LEVEL,
@@ -59,9 +60,9 @@ def compress_stream(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def decompress(stored: bytes, limit: int) -> bytes:
-    """Return the content of one frame; raise UnreadableInput if it is damaged or exceeds `limit`.
+    """Return the content of a frame; raise UnreadableInput if it is damaged or exceeds `limit`.
 
-    Never takes more memory than `limit`, whatever a frame claims or contains.
+    Never uses more memory than `limit`, even for a malicious frame.
     """
     decoder = zstd.ZstdDecompressor(options=_MAX_WINDOW)
     parts: list[bytes] = []
@@ -89,7 +90,7 @@ def hash_bytes(data: bytes) -> str:
 
 
 class FrameReader:
-    """Reads the content of consecutive frames, never more of it at once than it is asked for."""
+    """Reads the content of consecutive frames, and never more at once than requested."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
@@ -126,7 +127,7 @@ class FrameReader:
             raise UnreadableInput("The file is longer than it should be.")
 
     def _take(self, limit: int) -> bytes:
-        """Return up to `limit` bytes of content, nothing at the end."""
+        """Return up to `limit` bytes of content; nothing at the end."""
         while not self._content:
             if self._decoder.eof:
                 self._rest, self._is_inside = self._decoder.unused_data, False
@@ -154,7 +155,7 @@ class FrameReader:
 
 
 MAX_CONTENT: Final = 16 * 2**20
-"""Bytes of content of an object."""
+"""Maximum number of bytes in an object."""
 
 _SUFFIX: Final = ".zst"
 _NAME: Final = re.compile("[0-9a-f]{64}")
@@ -162,7 +163,7 @@ _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class ObjectStore:
-    """The objects of an archive, and how its files are written."""
+    """The objects of an archive; also writes its other files."""
 
     def __init__(self, directory: Path, find_cipher: Callable[[], Cipher] = lambda: PLAIN) -> None:
         self._find_cipher = find_cipher
@@ -175,7 +176,7 @@ class ObjectStore:
         return self.put_compressed(compress(content))
 
     def put_compressed(self, data: bytes) -> tuple[str, int]:
-        """Store content that is compressed already, encrypted if the archive is."""
+        """Store content that is already compressed, encrypted if the archive is."""
         stored = self._find_cipher().seal(data)
         name = hash_bytes(stored)
         path = self._path(name)
@@ -192,7 +193,7 @@ class ObjectStore:
             sync_directory(directory)
 
     def write_file(self, path: Path, data: bytes) -> None:
-        """Write a file that is either complete or not there, readable by its owner only."""
+        """Write a file that only its owner can read; it appears complete or not at all."""
         with explain_failures(path):
             for directory in (self._temporary, path.parent):
                 directory.mkdir(mode=0o700, exist_ok=True)
@@ -200,11 +201,11 @@ class ObjectStore:
                 file.write(data)
 
     def read(self, name: str) -> bytes:
-        """Return the content of an object; raise UnreadableInput if a bit of it has changed."""
+        """Return the content of an object; raise UnreadableInput if it has changed."""
         return decompress(self.read_compressed(name), MAX_CONTENT)
 
     def read_compressed(self, name: str) -> bytes:
-        """Return the content of an object as it was before it was encrypted, checked."""
+        """Return the decrypted content of an object, still compressed, after checking it."""
         stored = self.read_stored(name)
         if hash_bytes(stored) != name:
             raise UnreadableInput(
@@ -213,7 +214,7 @@ class ObjectStore:
         return self._find_cipher().unseal(stored)
 
     def read_stored(self, name: str) -> bytes:
-        """Return the bytes of an object as they are stored, unchecked."""
+        """Return the bytes of an object as stored, unchecked."""
         if _NAME.fullmatch(name) is None:
             raise UnreadableInput(f"{name!r} is not the name of an object.")
         with open_file(self._path(name)) as file:
@@ -234,7 +235,7 @@ class ObjectStore:
         return size
 
     def remove_temporary_files(self) -> None:
-        """Delete leftovers of interrupted writes; only while holding the lock."""
+        """Delete leftovers of interrupted writes; only call this while holding the lock."""
         for path in self._temporary.glob("*"):
             path.unlink(missing_ok=True)
 
@@ -244,7 +245,7 @@ class ObjectStore:
 
 @contextmanager
 def explain_failures(path: Path) -> Iterator[None]:
-    """Turn an OSError into a message that says what to do."""
+    """Turn an OSError into an error whose message says what to do."""
     try:
         yield
     except OSError as error:
@@ -271,7 +272,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _has_bytes(path: Path, stored: bytes) -> bool:
-    """Whether a file has this content; one that is damaged is written again."""
+    """Return whether a file has this content; one that is damaged is written again."""
     try:
         return path.lstat().st_size == len(stored) and path.read_bytes() == stored
     except OSError:

@@ -1,12 +1,13 @@
-"""Leftovers of sessions whose transcripts Claude Code has deleted, and the partial transcripts that
-are written from them.
+"""Collect leftovers of sessions whose transcripts Claude Code has deleted, and write partial
+transcripts from them.
 
 `history.jsonl` has every prompt that was typed, with its time and project, and from 2.0 on the id
 of its session. Beside it there may be to-do lists, tasks, saved versions of files, plans and the
 directory of the session. They are grouped by session.
 
-All of it is untrusted: ids become file names, so one that is not a plain name is left out. Definite
-secrets are masked before anything is written, because a copy must not outlive the key's original.
+All of it is untrusted: ids become file names, so an id that is not a plain name is left out.
+Definite secrets are masked before anything is written, because no copy of a key may remain when the
+original is gone.
 """
 
 import os
@@ -29,11 +30,11 @@ from recollect.sources.safe_files import list_readable, open_file
 from recollect.sources.source import Entry, find_stamp
 
 SAME_SESSION_MS: Final = 4 * 3600 * 1000
-"""Prompts without a session id that are further apart count as different sessions."""
+"""Prompts without a session id that are further apart belong to different sessions."""
 _REPEATED_MS: Final = 1000
-"""The client may write a prompt several times; a person cannot type it again so fast."""
+"""The client may write a prompt several times; nobody can type it again this fast."""
 _PLAN_MS: Final = 3600 * 1000
-"""How long after the last prompt a plan may be saved."""
+"""Maximum time after the last prompt in which a plan belongs to the session."""
 _MAX_TEXT: Final = 1 << 20
 _MAX_TIME_MS: Final = 4_102_444_800_000
 """The year 2100."""
@@ -64,7 +65,7 @@ class Prompt(NamedTuple):
 
 
 class Leftover(NamedTuple):
-    """A file or directory that belongs to a deleted session, in words."""
+    """A file or directory of a deleted session, described in words."""
 
     time_ms: int
     text: str
@@ -75,17 +76,18 @@ class Leftovers(msgspec.Struct, kw_only=True):
 
     id: str
     project: str | None = None
-    """The directory that it worked in; None if nothing says so."""
+    """Its working directory; None if unknown."""
     directory: str | None = None
-    """The name of its project's directory."""
+    """The name of its project directory."""
     prompts: list[Prompt] = []
     others: list[Leftover] = []
 
     @property
     def times(self) -> tuple[int, int]:
-        """When the first and the last prompt was typed, in milliseconds since 1970.
+        """Return when the first and the last prompt were typed, in milliseconds since 1970.
 
-        Files may have been touched since, by the client's own clean-up for example.
+        The times of files are used only if there are no prompts: the client's cleanup, for example,
+        may have changed them.
         """
         times = [each.time_ms for each in self.prompts] or [each.time_ms for each in self.others]
         return min(times), max(times)
@@ -114,7 +116,7 @@ def find_leftovers(root: Path) -> list[Leftovers]:
 
 
 def list_transcripts(root: Path) -> dict[str, dict[str, Entry]]:
-    """Return the transcripts of sessions by project directory and id, archived ones included."""
+    """Return the transcripts of sessions by project directory and id, including archived ones."""
     return {
         project.name: {
             entry.name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX): entry
@@ -142,7 +144,7 @@ def _iter_history(path: Path) -> Iterator[_HistoryLine]:
 
 
 def _guess_session(line: _HistoryLine, found: dict[str, Leftovers]) -> str:
-    """Return the session of the last prompt in the same project, or that of a new one."""
+    """Return the session of the last prompt in the same project, or the id of a new one."""
     for each in reversed(found.values()):
         if each.project == line.project and each.prompts:
             if 0 <= line.timestamp - each.prompts[-1].time_ms <= SAME_SESSION_MS:
@@ -152,7 +154,7 @@ def _guess_session(line: _HistoryLine, found: dict[str, Leftovers]) -> str:
 
 
 def _may_be_present(line: _HistoryLine, transcripts: Mapping[str, Mapping[str, Entry]]) -> bool:
-    """Whether a prompt without a session id may be in a transcript that still exists."""
+    """Return whether a prompt without a session id may be in an existing transcript."""
     for entry in transcripts.get(claude_directories.encode_project_path(line.project), {}).values():
         try:
             ended = entry.stat(follow_symlinks=False).st_mtime * 1000
@@ -196,7 +198,7 @@ def _expand(found: re.Match[str], pasted: Mapping[str, _Pasted]) -> str:
 def _iter_others(
     root: Path, transcripts: Mapping[str, Mapping[str, Entry]]
 ) -> Iterator[tuple[str, str | None, Leftover]]:
-    """Yield the session, its project's directory if known, and what is left."""
+    """Yield the session, its project directory if known, and the leftover."""
     for entry in list_readable(root / "todos"):
         if _TODO_AGENT in entry.name and (text := _describe_todos(entry)):
             yield entry.name.partition(_TODO_AGENT)[0], None, Leftover(_find_time(entry), text)
@@ -211,7 +213,7 @@ def _iter_others(
 
 
 def _add_plans(root: Path, found: Mapping[str, Leftovers]) -> None:
-    """Give a plan to the only deleted session that was active when it was saved."""
+    """Assign each plan to the deleted session active when it was saved, if there was only one."""
     spans = [(each, *each.times) for each in found.values() if each.prompts]
     for entry in list_readable(root / "plans"):
         time = _find_time(entry)
@@ -297,7 +299,7 @@ def write_transcripts(root: Path, directory: Path, forgotten: Collection[str] = 
 
 
 def make_transcript(session: Leftovers) -> bytes:
-    """Return a transcript with what is left of a session, in the order of time."""
+    """Return a transcript made from the leftovers of a session, in order of time."""
     lines = [msgspec.json.encode(each) for each in _iter_records(session)]
     return b"\n".join([*lines, b""])
 
@@ -354,7 +356,7 @@ def _place(projects: Path, session: Leftovers) -> Path:
 
 
 def replace_file(path: Path, data: bytes, time_ms: int | None = None) -> None:
-    """Replace a file unless it has this content already; others may read it meanwhile."""
+    """Replace a file atomically unless it already has this content."""
     if _has_content(path, data):
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
