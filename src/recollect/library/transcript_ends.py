@@ -328,7 +328,7 @@ def _choose_marks(tail: Iterable[envelope.Record]) -> list[bytes]:
 
 
 def _has_title(records: Iterable[envelope.Record]) -> bool:
-    """Whether records give a title that comes before one that another record is named by."""
+    """Return whether records give a title that comes before one that another record is named by."""
     known = {type(record): _read_name(record) for record in records}
     return bool(known.get(state.CustomTitle) or known.get(state.AiTitle))
 
@@ -347,7 +347,7 @@ def _read_name(record: envelope.Record) -> str | None:
 
 
 def _is_typeless(record: envelope.Record) -> bool:
-    """Whether a line has no type, which every record of any client has."""
+    """Return whether a line has no type, which every record of any client has."""
     return not isinstance(record, envelope.Unknown) or record.record_type is None
 
 
@@ -386,7 +386,7 @@ STRAY_LIMIT: Final = 64 * 1024
 
 
 def is_stray(transcript: Transcript) -> bool:
-    """Whether a transcript is not a session: 0 bytes, or nothing but `summary` records.
+    """Return whether a transcript is not a session: 0 bytes, or nothing but `summary` records.
 
     Raises UnreadableInput if the file has to be read and cannot be.
     """

@@ -107,7 +107,7 @@ class Tail:
         return self._state is not None and self._state.stamp != self._checked
 
     def is_current(self, listed: Stamp) -> bool:
-        """Whether a file that is listed like this is unchanged since it was last read."""
+        """Return whether a file that is listed like this is unchanged since it was last read."""
         return self._state is not None and self._state.is_current(listed)
 
     def read(self) -> TailStep:

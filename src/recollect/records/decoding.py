@@ -342,7 +342,7 @@ def decode_record(line: bytes, span: Span | None = None) -> Record | None:
 
 
 def _is_stream_message(record: Record) -> bool:
-    """Whether a record is a stream message; `result` is also a type of workflow journals."""
+    """Return whether a record is a stream message; `result` is also a type of workflow journals."""
     if isinstance(record, state.JournalResult):
         return record.key is None and record.agent_id is None
     return isinstance(record, System) and record.subtype == "init"

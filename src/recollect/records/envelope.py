@@ -78,7 +78,7 @@ class Chain(Record, frozen=True):
 
 
 def is_absent(value: Raw) -> bool:
-    """Whether a `Raw` field is missing or null."""
+    """Return whether a `Raw` field is missing or null."""
     return bytes(value) in (b"", b"null")
 
 

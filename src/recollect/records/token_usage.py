@@ -149,5 +149,5 @@ _MIN_UNIQUE: Final = 20
 
 
 def is_unique(message_id: str) -> bool:
-    """Whether a message id is globally unique, judging by its length."""
+    """Return whether a message id is globally unique, judging by its length."""
     return len(message_id) >= _MIN_UNIQUE

@@ -67,7 +67,7 @@ class FileState(Struct, frozen=True, gc=False, array_like=True):
         return self.inode, self.size, UNTRUSTED if self.is_racy else self.mtime_ns
 
     def is_current(self, listed: Stamp) -> bool:
-        """Whether a file that is listed like this is unchanged."""
+        """Return whether a file that is listed like this is unchanged."""
         return is_same(self.stamp, listed)
 
 

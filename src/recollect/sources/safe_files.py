@@ -95,7 +95,7 @@ def find_real(path: Path) -> tuple[Path, os.stat_result]:
 
 
 def is_directory(path: Path) -> bool:
-    """Whether a directory is there, through links too; False where we may not look."""
+    """Return whether a directory is there, through links too; False where we may not look."""
     if source.is_on_disk(str(path)):
         try:
             return path.is_dir()
@@ -106,7 +106,7 @@ def is_directory(path: Path) -> bool:
 
 
 def is_link_entry(entry: source.Entry) -> bool:
-    """Whether a listed entry is a link, which costs a system call on Windows only."""
+    """Return whether a listed entry is a link, which costs a system call on Windows only."""
     return entry.is_symlink() or (
         os.name == "nt" and source.is_link(entry.stat(follow_symlinks=False))
     )

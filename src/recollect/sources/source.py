@@ -83,13 +83,13 @@ class Entry(Protocol):
         """The name of the directory joined with its own."""
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Whether it is a regular file."""
+        """Return whether it is a regular file."""
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Whether it is a directory."""
+        """Return whether it is a directory."""
 
     def is_symlink(self) -> bool:
-        """Whether it is a symbolic link."""
+        """Return whether it is a symbolic link."""
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
         """Return its status."""
@@ -131,7 +131,7 @@ class DirectorySource:
             return list(entries)
 
     def has_on_disk(self, name: str) -> bool:
-        """Whether the file exists on disk; False for a file that only this source has."""
+        """Return whether the file exists on disk; False for a file that only this source has."""
         return True
 
 
@@ -159,13 +159,13 @@ def find_source(name: str) -> Source:
 
 
 def is_on_disk(name: str) -> bool:
-    """Whether the operating system knows a file of this name."""
+    """Return whether the operating system knows a file of this name."""
     source = find_source(name)
     return isinstance(source, DirectorySource) and source.has_on_disk(name)
 
 
 def is_only_archived(name: str) -> bool:
-    """Whether a directory on disk no longer has the file, but its source still does."""
+    """Return whether a directory on disk no longer has the file, but its source still does."""
     source = find_source(name)
     return isinstance(source, DirectorySource) and not source.has_on_disk(name)
 
@@ -204,13 +204,13 @@ def mount_all(mounts: Mapping[str, Source]) -> None:
 
 
 def is_link(status: os.stat_result) -> bool:
-    """Whether an entry points to another: a symbolic link, or a junction on Windows."""
+    """Return whether an entry points to another: a symbolic link, or a junction on Windows."""
     tag: int = getattr(status, "st_reparse_tag", 0)
     return stat.S_ISLNK(status.st_mode) or tag == _JUNCTION_TAG
 
 
 def is_key_name(name: str) -> bool:
-    """Whether a file is the secret of a running process, which nothing here may open."""
+    """Return whether a file is the secret of a running process, which nothing here may open."""
     return name.casefold().endswith(_KEY_SUFFIX)
 
 
@@ -265,7 +265,7 @@ def make_stamp(listed: Stamp) -> Stamp:
 
 
 def is_same(known: Stamp | None, listed: Stamp) -> bool:
-    """Whether a file with this stamp in the index is unchanged if it is listed like this."""
+    """Return whether a file with this stamp in the index is unchanged if it is listed like this."""
     if known is None or known[1:] != listed[1:]:
         return False
     return known[0] == listed[0] or not (known[0] and listed[0])

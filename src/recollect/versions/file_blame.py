@@ -170,7 +170,7 @@ def blame_present(
 
 
 def _ran_commands(history: file_history.FileHistory, modified: datetime) -> bool:
-    """Whether Claude Code may have changed the file unseen when it was last changed."""
+    """Return whether Claude Code may have changed the file unseen when it was last changed."""
     last = parse_time(history.own[-1].origin.time) if history.own else None
     ours = (each for each in history.later_causes if each.kind in line_authors.OUR_CAUSES)
     ends = [moment for each in ours if (moment := parse_time(each.origin.time)) is not None]

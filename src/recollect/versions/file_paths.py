@@ -125,7 +125,7 @@ def find_project_root(path: Path) -> Path:
 
 
 def has_repository(directory: Path) -> bool:
-    """Whether a directory is the top of a git work tree."""
+    """Return whether a directory is the top of a git work tree."""
     return (directory / ".git").exists()
 
 
@@ -158,7 +158,7 @@ def read_tracked(path: Path) -> bytes | None:
 
 
 def is_directory(path: Path) -> bool:
-    """Whether there is a directory."""
+    """Return whether there is a directory."""
     return path.is_dir()
 
 
@@ -192,7 +192,7 @@ def _read_text(path: Path) -> str:
 
 
 def _ignores_case(path: Path) -> bool:
-    """Whether the file is found under another spelling too."""
+    """Return whether the file is found under another spelling too."""
     try:
         return path.parent.joinpath(path.name.swapcase()).samefile(path)
     except OSError:

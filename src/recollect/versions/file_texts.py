@@ -182,7 +182,7 @@ def revert_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
 
 
 def fits_patch_before(text: str, hunks: Sequence[PatchHunk]) -> bool:
-    """Whether the lines that a patch expects are in the text before an edit."""
+    """Return whether the lines that a patch expects are in the text before an edit."""
     lines = text.split("\n")
     for hunk in hunks:
         wanted = [line[1:] for line in hunk.lines if line[:1] in ("-", " ")]
@@ -202,7 +202,7 @@ def shrink_tabs(line: str) -> str:
 
 
 def equals_ignoring_tabs(one: str, other: str) -> bool:
-    """Whether two texts are equal but for leading tabs, which patches do not have."""
+    """Return whether two texts are equal but for leading tabs, which patches do not have."""
     if one == other:
         return True
     return [shrink_tabs(line) for line in one.split("\n")] == [
@@ -211,7 +211,7 @@ def equals_ignoring_tabs(one: str, other: str) -> bool:
 
 
 def fits_window(text: str, start: int, lines: Sequence[str], total: int | None) -> bool:
-    """Whether `lines` are in the text from line `start` on, and it has `total` lines."""
+    """Return whether `lines` are in the text from line `start` on, and it has `total` lines."""
     have = text.split("\n")
     if total is not None and len(have) != total:
         return False

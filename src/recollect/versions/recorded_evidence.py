@@ -121,7 +121,7 @@ def _read_numbered(
 
 
 def _is_whole(text: str, wanted: file_tools.ReadInput, lines: Sequence[str]) -> bool:
-    """Whether numbered lines without a gap or a notice are a whole file.
+    """Return whether numbered lines without a gap or a notice are a whole file.
 
     Only clients that put a tab after the number show an empty line after a final line end.
     """

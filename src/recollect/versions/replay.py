@@ -130,7 +130,7 @@ def follow_renames(path: str, evidence: Sequence[Evidence]) -> list[FileEvidence
 
 
 def _is_known(path: str, evidence: Iterable[Evidence]) -> bool:
-    """Whether there was such a file: a tool used it, or a command moved one there."""
+    """Return whether there was such a file: a tool used it, or a command moved one there."""
     return any(each.path == path and not isinstance(each, Cause) for each in evidence)
 
 

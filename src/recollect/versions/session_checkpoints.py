@@ -239,7 +239,7 @@ def _find_seen(path: str, versions: Sequence[Version], sighting: Sighting) -> Fi
 
 
 def _was_there(version: Version, turn: Turn) -> bool:
-    """Whether what was seen during a turn was probably there when it began."""
+    """Return whether what was seen during a turn was probably there when it began."""
     is_from_person = all(cause.kind in _BY_PERSON for cause in version.causes)
     is_seen = version.kind in (VersionKind.OUTSIDE, VersionKind.DELETED)
     return is_seen and is_from_person and version.origin.turn == turn.number

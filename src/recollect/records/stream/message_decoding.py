@@ -209,7 +209,7 @@ def looks_like_stream(line: bytes) -> bool:
 
 
 def looks_like_transcript(line: bytes) -> bool:
-    """Whether a line is a chain record of a transcript, which no stream has."""
+    """Return whether a line is a chain record of a transcript, which no stream has."""
     outline = _find_outline(line)
     return outline is not None and bytes(outline.parent_uuid) != b""
 

@@ -339,7 +339,7 @@ def _decode_known(raw: Raw, parts: dict[str, Raw], wanted: type[S]) -> S | None:
 
 
 def _has_known_fields(raw: Raw, parts: dict[str, Raw], wanted: type[Struct]) -> bool:
-    """Whether a value with only defaults was written like that, and no field was lost."""
+    """Return whether a value with only defaults was written like that, and no field was lost."""
     known = {*wanted.__struct_encode_fields__, wanted.__struct_config__.tag_field}
     if known.isdisjoint(parts):
         return False
