@@ -143,4 +143,4 @@ def test_chinese_is_chinese() -> None:
     """Only names and signs are the same in both languages."""
     english, chinese = load_catalogue("en"), load_catalogue("zh")
     same = {key for key in english if english[key] == chinese[key]}
-    assert same == {"api.title", "converse.client", "git"}
+    assert same == {"api.title", "converse.client", "git", "search.role_assistant"}

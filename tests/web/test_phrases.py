@@ -179,9 +179,9 @@ def test_messages_about_queries_are_chinese(query: str) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/nowhere", "未找到 没有这个页面。所有接口见 /api。 返回会话列表"),
+        ("/nowhere", "未找到 所有接口见 /api。 返回会话列表"),
         ("/s/ffffffff", "未找到 没有会话 'ffffffff'。 返回会话列表"),
-        ("/sessions?page=1&page=2", "出错了 page : 重复给出。 返回会话列表"),
+        ("/sessions?page=1&page=2", "出错了 page : 参数重复。 返回会话列表"),
     ],
 )
 def test_errors_are_chinese(server: RunningServer, path: str, words: str) -> None:

@@ -207,8 +207,8 @@ def iter_causes(report: CauseDocument) -> Iterator[str]:
     if report.unread_files:
         count = format_number(report.unread_files)
         yield faint(
-            f"{count} transcripts no longer exist; their usage is under other "
-            "where the cause is unknown."
+            f"{count} transcripts no longer exist. Usage that only they could explain is "
+            "under other."
         )
 
 

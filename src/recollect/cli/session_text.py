@@ -133,7 +133,7 @@ def iter_place(
 
 
 _JOINTS = {
-    Relation.FORK: "Resumed in a copy",
+    Relation.FORK: "Resumed as a fork",
     Relation.CONTINUATION: "Continued in a new session",
     Relation.CLEAR: "Cleared; a new session",
 }

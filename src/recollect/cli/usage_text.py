@@ -289,9 +289,9 @@ def _iter_remarks(report: UsageReport, pace: Pace | None) -> Iterator[str]:
 def describe_relayed(count: int) -> str:
     """Explain messages that are only known from progress records."""
     return (
-        f"{format_count(count, 'message')} of subagents whose transcripts no longer exist, known "
-        "only from the parent's progress records, where output tokens are placeholders unless the "
-        "message was complete."
+        f"{format_count(count, 'message')} from subagents whose transcripts no longer exist. "
+        "Only progress records in the parent's transcript mention them, with placeholders for "
+        "output tokens unless the message was complete."
     )
 
 

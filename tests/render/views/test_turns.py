@@ -537,7 +537,7 @@ def test_a_gap_is_remarked_where_it_is() -> None:
         *in_a_row(user("a", "one"), reply("b", "first")),
         *in_a_row(reply("c", "second", parent="gone"), user("d", "two"), reply("e", "third")),
     ]
-    gap = noted(None, NoticeKind.GAP, "A link is missing here")
+    gap = noted(None, NoticeKind.GAP, "A record is missing here")
     assert steps_of(*chain) == [
         (said("b", "first"), gap, said("c", "second")),
         (said("e", "third"),),

@@ -81,7 +81,7 @@ def test_from_failure_to_failure(reader: Visit) -> None:
 def test_dragging_through_a_session(reader: Visit) -> None:
     """The pointer on the trace, or an arrow key, brings its turn to the screen."""
     page = reader.page
-    scrubber = page.get_by_role("slider", name="Visible turn")
+    scrubber = page.get_by_role("slider", name="Current turn")
     expect(scrubber).to_have_attribute("aria-valuemax", str(TURNS))
     box = page.locator(".scrubber").bounding_box()
     assert box is not None

@@ -76,7 +76,7 @@ def _note(
 def make_gap_notice(link: Chain) -> NoticeStep:
     """Return a notice that `link` has no known parent and is placed by file order."""
     return NoticeStep(
-        uuid=None, kind=NoticeKind.GAP, title="A link is missing here", timestamp=link.timestamp
+        uuid=None, kind=NoticeKind.GAP, title="A record is missing here", timestamp=link.timestamp
     )
 
 
