@@ -157,7 +157,7 @@ def test_without_the_option_nothing_runs(server: RunningServer) -> None:
 @pytest.mark.parametrize("host", ["192.168.1.5", "0.0.0.0", "::", "example.org", ""])
 def test_running_stays_on_this_machine(host: str) -> None:
     """No other address is listened on, even if remote access is allowed."""
-    with pytest.raises(UsageError, match="--allow-run works on this machine only"):
+    with pytest.raises(UsageError, match="--allow-run cannot be used with --host"):
         check_host(host, allow_remote=True, allow_run=True)
 
 

@@ -196,7 +196,7 @@ def _make_plan(services: Services, body: RestoreBody) -> file_restore.RestorePla
     if version is None:
         raise NothingFound("The file has no such version.")
     if version.known not in _CERTAIN:
-        raise UsageError(f"Version {version.number} is not certain. Use `recollect restore`.")
+        raise UsageError(f"Version {version.number} may be inexact. Use `recollect restore`.")
     target = find_place(services, history.path, history.sessions)
     return file_restore.plan_restore(version, target, history.read_backup(version))
 

@@ -133,8 +133,8 @@ def check_host(host: str, *, allow_remote: bool, allow_run: bool = False) -> Non
         return
     if allow_run:
         raise UsageError(
-            f"--allow-run works on this machine only, and {host!r} can be reached from others. "
-            "Leave --host out, and use an SSH tunnel to reach the server from elsewhere."
+            f"--allow-run cannot be used with --host {host!r}, which other machines can reach. "
+            "Leave out --host, and use an SSH tunnel to reach the server from elsewhere."
         )
     if not allow_remote:
         raise UsageError(

@@ -227,7 +227,7 @@ def plan_start(
 def check_mode(mode: str) -> None:
     """Raise BadParameter for a mode that pages may not choose."""
     if mode and mode not in registry.MODES:
-        raise BadParameter("permission_mode", f"Pages can only choose {', '.join(registry.MODES)}.")
+        raise BadParameter("permission_mode", f"Choose one of {', '.join(registry.MODES)}.")
 
 
 def check_directory(given: str) -> str:

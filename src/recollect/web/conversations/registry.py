@@ -136,7 +136,7 @@ class Conversations:
         for request in hosted.conversation.pending:
             if request.id == request_id:
                 return request
-        raise Refused(_CONFLICT, "settled", "This request is no longer open.")
+        raise Refused(_CONFLICT, "settled", "This request was already answered or withdrawn.")
 
     async def answer(
         self, hosted: HostedConversation, request: ConversationRequest, answer: RequestAnswer

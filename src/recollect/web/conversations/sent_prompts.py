@@ -52,7 +52,7 @@ def read_image(image: ImageBody) -> PromptImage:
     try:
         data = base64.b64decode(image.data, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise BadParameter("images", "An image is not base64.") from error
+        raise BadParameter("images", "An image is not valid base64.") from error
     if not data.startswith(_RASTER[image.media_type]):
         raise BadParameter("images", f"An image is not {image.media_type}.")
     return PromptImage(image.media_type, data)
