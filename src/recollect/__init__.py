@@ -1,4 +1,4 @@
-"""Find, read, search, count, follow and keep every Claude Code session.
+"""Find, read, search, follow and keep your Claude Code sessions, and see what they cost.
 
 The public names of the library are imported on first use, so that a program that only needs the
 version does not load the parser.

@@ -29,7 +29,8 @@ LISTED = "\n".join(f"  {name:<{WIDTH}}  {text}" for name, text in COMMANDS.items
 HELP = f"""\
 Usage: recollect [OPTIONS] [COMMAND] [ARGS]...
 
-  Find, read, search, count, follow and keep every Claude Code session.
+  Find, read, search, follow and keep your Claude Code sessions, and see what
+  they cost.
 
   Everything runs locally. Nothing is written to your Claude directory or your
   files unless you ask for it. Without a command, Recollect shows your

@@ -174,7 +174,7 @@ def _explain_unknown(name: str) -> str:
 @click.version_option(__version__, "-V", "--version", message="recollect %(version)s")
 @click.pass_context
 def program(ctx: click.Context) -> int:
-    """Find, read, search, count, follow and keep every Claude Code session.
+    """Find, read, search, follow and keep your Claude Code sessions, and see what they cost.
 
     Everything runs locally. Nothing is written to your Claude directory or your files unless you
     ask for it. Without a command, Recollect shows your sessions.

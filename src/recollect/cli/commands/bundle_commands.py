@@ -145,8 +145,8 @@ def import_command(
     another, laid out like a Claude directory, so that other commands can read it with
     `--claude-dir`.
 
-    With `--into-claude-dir`, Claude Code can resume the sessions, in the same path as on the other
-    machine, or in another one given by `--map`. Exits with 4 if the bundle is damaged or invalid.
+    With `--into-claude-dir`, Claude Code can resume the sessions, in the same directory as on the
+    other machine or in the one given by `--map`. Exits with 4 if the bundle is damaged or invalid.
 
     \b
       recollect import tide.recollect --dry-run

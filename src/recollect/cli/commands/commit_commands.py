@@ -5,6 +5,7 @@ a commit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -19,13 +20,7 @@ from recollect.quantities import format_count, format_date, format_time
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_time
 
-repo_option = click.option(
-    "--repo",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Use this git repository. Default: the one in the session's directory (`commits`) or in "
-    "the current directory (`why`).",
-)
+_repo_option = partial(click.option, "--repo", metavar="DIR", type=click.Path(path_type=Path))
 _SHORT = 10
 _MIN_SUBJECT_WIDTH = 10
 _SIDES = "<<<<"
@@ -33,7 +28,7 @@ _SIDES = "<<<<"
 
 @click.command("commits")
 @session_argument()
-@repo_option
+@_repo_option(help="Use this git repository. Default: the one in the session's directory.")
 @terminal_output.pager_option
 @terminal_output.colour_option
 @claude_dir_option
@@ -100,7 +95,7 @@ _MIN_PROMPT_WIDTH = 10
 
 @click.command("why")
 @click.argument("commit", default="HEAD")
-@repo_option
+@_repo_option(help="Use this git repository. Default: the one in the current directory.")
 @click.option(
     "--write-note",
     is_flag=True,

@@ -47,11 +47,11 @@ class _Options(file_text.SearchOptions):
 def file_command(path: Path, **options: Unpack[_Options]) -> int:
     """List the versions of a file across all sessions, or print one.
 
-    PATH may have been deleted. Each version says how it is known: `exact` (its complete content
-    is recorded), `replayed` (an unbroken chain of edits leads to it), `inferred` (consistent with
-    all records, but an unrecorded change is possible) or `partial` (only the changed lines are
-    known). Changes made in other ways, such as by shell commands or an editor, are listed as
-    versions too.
+    PATH may be a deleted file. Each version is marked with how well it is known: `exact` (its
+    complete content is recorded), `replayed` (an unbroken chain of edits leads to it), `inferred`
+    (consistent with all records, but an unrecorded change is possible) or `partial` (only the
+    changed lines are known). Changes made in other ways, such as by shell commands or an editor,
+    are listed as versions too.
 
     VERSION is a number from the list, a time (2026-11-15T10:30, 2026-11-15, 2h), or SESSION:TURN
     for the file after that turn.

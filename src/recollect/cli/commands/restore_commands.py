@@ -56,17 +56,16 @@ def checkpoints_command(
 ) -> None:
     """List the checkpoints of a session.
 
-    There is one checkpoint per prompt, with the files that the session changed as they were when
-    the prompt was sent: from the backups that Claude Code made, and from the transcript where
-    there are none. `recollect restore SESSION --checkpoint N` restores one. Secrets are masked
-    in diffs.
+    There is one checkpoint per prompt: the files that the session changed, as they were when the
+    prompt was sent. They come from Claude Code's backups, or from the transcript if there are
+    none. `recollect restore SESSION --checkpoint N` restores one. Secrets are masked in diffs.
 
     \b
       recollect checkpoints latest
       recollect checkpoints latest --diff 2..5
       recollect checkpoints latest --json | jq '.checkpoints[-1].files'
 
-    Exits with 3 if the session changed no file.
+    Exits with 3 if the session changed no files.
     """
     check_reveal(reveal=reveal, is_for_programs=as_json)
     found, _ = load_checkpoints(session, claude_dirs)
@@ -79,7 +78,7 @@ def checkpoints_command(
 
         click.echo(format_document(describe_checkpoints(found)))
     elif not found.opcode and not any(each.files for each in found.checkpoints):
-        raise NothingFound("The session changed no file.")
+        raise NothingFound("The session changed no files.")
     else:
         terminal_output.show_lines(
             _iter_tables(found, terminal_output.count_table_columns()), is_paged=paged

@@ -145,7 +145,7 @@ def resume_command(
 
     --at copies the session up to that turn and resumes the copy; neither the session nor your
     files are changed. To restore files to their state after turn 2, run `recollect restore SESSION
-    --checkpoint 3`; there is no such checkpoint after the last turn.
+    --checkpoint 3`; there is no checkpoint after the last turn.
 
     \b
       recollect resume latest

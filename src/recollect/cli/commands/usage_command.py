@@ -111,8 +111,8 @@ def usage_command(group: str, target: str | None, **options: Unpack[_Options]) -
     ccusage work too: daily, weekly, monthly, blocks.
 
     `cause` shows why tokens were spent: subagents, retries, compactions, cache-rebuilds,
-    long-contexts, thinking, other. With a CAUSE, it lists the messages. Each transcript is read
-    once.
+    long-contexts, thinking, other. With a CAUSE, it lists the messages. The first
+    run reads every transcript.
 
     `explain TARGET` breaks a figure down: what was counted, what was not, and why. TARGET is a
     session, a subagent, a day or a message id.
