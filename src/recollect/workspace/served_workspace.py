@@ -33,6 +33,7 @@ from recollect.workspace import (
     session_catalog,
     session_marks,
     session_queries,
+    session_selection,
     workspace,
 )
 
@@ -139,11 +140,15 @@ class ServedWorkspace(workspace.Workspace):
             return super().sessions(
                 query, page=page, page_size=page_size, with_usage=with_usage, as_tree=as_tree
             )
+        selection = self.select(query or SessionQuery())
+        chosen = make_page(selection.sessions, page, page_size)
+        return replace(chosen, sessions=selection.complete(chosen.sessions))
+
+    def select(self, query: SessionQuery) -> session_selection.SessionSelection:
+        """Return all sessions that match `query`, for pages that also show figures of the whole."""
         known, present = self.snapshot, self.present
-        found = session_queries.choose_sessions(known.sessions, query or SessionQuery(), present)
-        chosen = make_page(found, page, page_size)
-        shown = tuple(session_queries.complete_listing(each, present) for each in chosen.sessions)
-        return replace(chosen, sessions=shown)
+        found = session_queries.choose_sessions(known.sessions, query, present)
+        return session_selection.SessionSelection(found, present)
 
     def find(self, name: str) -> Transcript:
         """Return the transcript of the session with that id; paths and titles are not accepted."""

@@ -77,7 +77,7 @@ def choose_sessions(
         if (query.include_subagents or not each.is_subagent)
         and (not query.is_live or each.id in present.live)
         and (not query.is_starred or present.marks.get(each.id, NO_MARK).starred)
-        and (query.expires_by is None or _expires_by(each, query.expires_by, present))
+        and (query.expires_by is None or expires_by(each, query.expires_by, present))
     )
     found = session_filters.select(candidates, query)
     if query.needs_usage:
@@ -85,7 +85,8 @@ def choose_sessions(
     return found if query.order == "activity" else session_filters.sort_sessions(found, query.order)
 
 
-def _expires_by(listing: SessionListing, moment: datetime, present: RuntimeState) -> bool:
+def expires_by(listing: SessionListing, moment: datetime, present: RuntimeState) -> bool:
+    """Return whether Claude Code may delete a session at that time or before."""
     expiry = _find_expiry(listing, present)
     return expiry is not None and expiry <= moment
 

@@ -28,12 +28,15 @@ def test_filters_of_the_list(desk: Visit) -> None:
     page = desk.open("/sessions")
     assert len(titles(desk)) == 8
     page.locator("input[name=text]").fill("harbour")
-    expect(page.locator("p.count")).to_have_text("1 of 8 sessions · Clear filters")
+    expect(page.locator("p.count")).to_have_text(
+        "1 of 8 sessions · $0.06 · 117.6K tokens · Clear filters"
+    )
     expect(page).to_have_url(re.compile(r"text=harbour"))
     assert titles(desk) == ["Speed up the harbour import"]
     page = desk.open("/sessions")
     page.get_by_label("With errors").check()
-    expect(page.locator("p.count")).to_have_text("2 of 8 sessions · Clear filters")
+    expect(page.locator("p.count")).to_contain_text(re.compile(r"^2 of 8 sessions · \$"))
+    expect(page.locator("[data-count=errors]")).to_have_text("2")
     expect(page.locator("tr[data-session] .mark-chip.error")).to_have_count(2)
     page.reload()
     expect(page.get_by_label("With errors")).to_be_checked()
@@ -107,14 +110,16 @@ def test_a_star_is_kept(desk: Visit) -> None:
     row = page.locator("tr[data-session]").nth(2)
     row.locator("[data-star]").click()
     expect(row.locator("[data-star]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("[data-count=starred]")).to_have_text("1")
     starred = row.locator(".title").inner_text()
-    page.get_by_label("Starred", exact=True).check()
+    page.get_by_role("checkbox", name="Starred").check()
     expect(page.locator("tr[data-session]")).to_have_count(1)
     assert titles(desk) == [starred]
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     page.keyboard.press("s")
     expect(page.locator("[data-star]")).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("[data-count=starred]")).to_be_empty()
     desk.open("/sessions?starred=true")
     expect(page.locator(".empty-state")).to_have_text(
         "No sessions match these filters. Clear filters"

@@ -193,17 +193,20 @@ def open_client(root: Path, session_id: str) -> Iterator[None]:
 
 
 def test_the_list_shows_who_is_at_work(reader: Visit) -> None:
-    """The dot of a session is there while a client has it open, without a reload."""
+    """The dot of a session is there while a client has it open, and it is counted; no reload."""
     session_id = GROWING.replace("9999", "eeee", 1)
     write_session(reader.server.root, session_id, 1)
     open_session(reader, session_id)
     page = reader.open("/sessions")
     page.evaluate("window.isSame = true")
     dot = page.locator(f"tr[data-session='{session_id}'] [data-live]")
+    count = page.locator("[data-count=live]")
     expect(dot).not_to_be_visible()
     with open_client(reader.server.root, session_id):
         expect(dot).to_be_visible()
+        expect(count).to_have_text("1")
     expect(dot).not_to_be_visible()
+    expect(count).to_be_empty()
     assert page.evaluate("window.isSame") is True
 
 

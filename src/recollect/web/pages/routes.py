@@ -19,6 +19,7 @@ from recollect.web.pages import (
     search_page,
     service_pages,
     session_page,
+    sessions_page,
     thread_page,
     timeline_page,
     usage_page,
@@ -41,7 +42,7 @@ class Page(Struct, frozen=True):
 # Ids inside a session come from records and may contain slashes.
 PAGES: Final = (
     Page("/", home_page.HomeParameters, home_page.render_home_page, translates=True),
-    Page("/sessions", home_page.SessionsParameters, home_page.render_sessions_page),
+    Page("/sessions", sessions_page.SessionsParameters, sessions_page.render_sessions_page),
     Page(
         "/s/{id}",
         session_page.SessionPageParameters,

@@ -22,6 +22,7 @@ export async function toggleStar(button) {
   for (const each of listElements(document, "[data-star]")) {
     if (each.dataset.star === button.dataset.star) each.ariaPressed = String(starred);
   }
+  document.dispatchEvent(new Event("recollect:marked"));
 }
 
 export function startMarking() {

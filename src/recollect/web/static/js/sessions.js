@@ -1,5 +1,6 @@
-// The open list: filters apply as you type. In a list of sessions the dots of running ones are
-// updated, and changes are shown on request, so that nothing moves while you read.
+// The open list: filters apply as you type. In a list of sessions the dots of running ones and the
+// counts of the filters are updated, and other changes are shown on request, so that nothing moves
+// while you read.
 
 import { findAround, getElement, listElements } from "./elements.js";
 import { listen } from "./events.js";
@@ -7,6 +8,22 @@ import { fetchFragment } from "./fragments.js";
 import { showTimes } from "./times.js";
 
 const PAUSE = 150;
+
+/** @param {ParentNode} page the list as it is now */
+function showCounts(page) {
+  for (const shown of listElements(document, "[data-count]")) {
+    const current = getElement(page, `[data-count="${shown.dataset.count}"]`, HTMLElement);
+    shown.textContent = current.textContent;
+  }
+}
+
+/** Updates the counts of the filters, and nothing that would move the list. */
+async function refreshCounts() {
+  const address = location.href;
+  const page = await fetchFragment(address);
+  // The filters may have changed meanwhile.
+  if (location.href === address) showCounts(page);
+}
 
 /** Offers to show changes, and keeps the dots of running sessions current. */
 export function followList() {
@@ -16,8 +33,14 @@ export function followList() {
     if (findAround(event, "[data-changed]")) location.reload();
   });
 
+  document.addEventListener("recollect:marked", refreshCounts);
+  let running = "";
+
   /** @param {Record<string, string>} live what each running session does, by its id */
   function showLive(live) {
+    const ids = Object.keys(live).sort().join();
+    if (ids !== running) refreshCounts();
+    running = ids;
     for (const row of listElements(document, "tr[data-session]")) {
       const session = row.dataset.session ?? "";
       for (const dot of listElements(row, "[data-live]")) {
@@ -59,6 +82,7 @@ export function startFilters() {
       const page = await fetchFragment(address, asked.signal);
       history.replaceState(null, "", address);
       list.replaceChildren(...getElement(page, "#list", HTMLElement).childNodes);
+      showCounts(page);
       showTimes(list);
     } catch (error) {
       if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
