@@ -1,5 +1,5 @@
-"""Which commits a session made, and how surely: by its output, by notes and trailers, by content;
-and the outline of a session: what it says about files, with references instead of contents.
+"""Link commits to a session, by its output, by notes and trailers, or by content; and make the
+outline of a session, which records its file changes with references instead of contents.
 
 The time and branch of a commit are only a hint. A hash that a command printed counts if the
 repository still has it; after a rebase, a squash or an amend, equal contents still show it.
@@ -36,35 +36,35 @@ from recollect.versions.replay import replay
 
 _PRINTED: Final = re.compile(r"^\[([^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 _LATER: Final = timedelta(days=30)
-"""How long after a session its content may still be committed."""
+"""Maximum time after a session in which its content may be committed."""
 _SOON: Final = timedelta(hours=1)
-"""How long after a session a commit is taken for one of its own, as a hint."""
+"""Maximum time after a session in which a commit may be linked to it as a hint."""
 _SHELLS: Final = frozenset({"Bash", "PowerShell"})
 
 
 class LinkKind(StrEnum):
-    """What links a commit to a session, the surest first."""
+    """What links a commit to a session, most certain first."""
 
     PRINTED = "printed"
     """A command in the session printed its hash, or the client recorded it."""
     NOTE = "note"
     """A note of git-ai names the session."""
     TRAILER = "trailer"
-    """A trailer of Entire leads to the session."""
+    """A trailer written by Entire leads to the session."""
     CONTENT = "content"
-    """A file in it equals a version of the session."""
+    """A file in the commit equals a version of the session."""
     TIME = "time"
-    """On the session's branch, during it or within an hour: a hint."""
+    """The commit is on the session's branch, made during the session or within an hour: a hint."""
 
 
 class CommitLink(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit, the surest link to the session, and the turns that it leads to."""
+    """A commit, its most certain link to the session, and the linked turns."""
 
     id: str
     kind: LinkKind
     turns: tuple[int, ...] = ()
     commit: git_repository.Commit | None = None
-    """None if the repository does not have it, or no longer."""
+    """None if the repository does not have the commit."""
     files: tuple[str, ...] = ()
     """The files that equal a version of the session."""
 
@@ -104,9 +104,9 @@ def link_commits(
     repository: git_repository.Repository,
     directory: str,
 ) -> list[CommitLink]:
-    """Return the commits that belong to a session, oldest first, each by its surest link.
+    """Return the commits that belong to a session, oldest first, with their most certain links.
 
-    `directory` is what recorded paths call the root of the repository.
+    `directory` is the root of the repository in recorded paths.
     """
     linker = _Linker(session, repository)
     linker.add_printed()
@@ -117,7 +117,7 @@ def link_commits(
 
 
 class _Linker:
-    """Collects links, the surest first."""
+    """Collects links, most certain first."""
 
     def __init__(self, session: Session, repository: git_repository.Repository) -> None:
         self._session = session
@@ -150,7 +150,7 @@ class _Linker:
                 self._add(commit.id, LinkKind.TRAILER, (), commit)
 
     def add_equal(self, blobs: Mapping[tuple[str, str], int]) -> None:
-        """Link commits with a file that equals a version; `blobs` has the turns of those."""
+        """Link commits with a file that equals a version; `blobs` has the turns of the versions."""
         for commit in self._commits:
             same = [each for each in commit.files if (each.path, each.blob) in blobs]
             if same:
@@ -197,7 +197,7 @@ class _Linker:
 
 
 def _hash_versions(evidence: list[Evidence], directory: str) -> dict[tuple[str, str], int]:
-    """Return the turn of each version, by the path in the repository and the id of its blob."""
+    """Return the turn of each version by its path in the repository and blob id."""
     paths = {each.path for each in evidence if not isinstance(each, Cause | Rename)}
     found: dict[tuple[str, str], int] = {}
     for path in paths:
@@ -211,13 +211,13 @@ def _hash_versions(evidence: list[Evidence], directory: str) -> dict[tuple[str, 
 
 
 def hash_blob(text: str) -> str:
-    """Return the id that git gives a file with this text."""
+    """Return the git blob id of a file with this text."""
     data = text.encode("utf-8", "surrogatepass")
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 _UUID_LENGTH: Final = 8
-"""Characters of the uuid of a cause: enough to recognize its copies."""
+"""Number of characters to keep of a cause's uuid: enough to recognize copies of it."""
 
 
 def make_outline(session: Session) -> session_outline.Outline:
@@ -265,7 +265,7 @@ class _Maker:
                     self._put(each.path), origin, each.kind, each.name, each.time
                 )
             case Sighting():
-                # The only ones that are not references: the file did not exist.
+                # A sighting that is not a reference: the file did not exist.
                 return session_outline.BackupEntry(
                     self._put(each.path), self._origin(each.origin), each.kind, None
                 )
@@ -302,6 +302,6 @@ class _Maker:
         )
 
     def _put(self, text: str | None) -> int:
-        # A lone surrogate cannot be stored in the index, and no path would find the name.
+        # The index cannot store an unpaired surrogate, and no path would match the name.
         clean = (text or "").encode("utf-8", "replace").decode()
         return self.texts.setdefault(clean, len(self.texts))

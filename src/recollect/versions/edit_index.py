@@ -1,8 +1,8 @@
-"""Which sessions are about a file, from the index, and what they say about it.
+"""Find the sessions that changed or read a file in the index, with their records about it.
 
-A session is read once, when its outline is missing or one of its transcripts has changed since;
-after that, only the lines about the wanted file are. The text pass cannot make outlines: it sees
-one file at a time, and what a subagent did belongs to a turn of the session that started it.
+A session is read if its outline is missing or one of its transcripts has changed; otherwise, only
+the lines about the requested file are read. The text pass cannot make outlines, because it reads
+one file at a time, and the changes of a subagent belong to a turn of its parent session.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from recollect.versions.file_paths import last_component
 from recollect.versions.session_outline import Outline, decode_outline, encode_outline
 
 _MAX_MARK: Final = 100
-"""Maximum bytes of a name; searching in windows needs it to be short."""
+"""Maximum length of a name in bytes, because names are searched in overlapping windows."""
 
 
 class SessionFiles(NamedTuple):
@@ -40,14 +40,14 @@ class SessionFiles(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of all transcripts."""
+        """Return the size of all transcripts in bytes."""
         return self.transcript.size + sum(each.size for each in self.others)
 
     def sign(self, *, is_read: bool = False) -> bytes:
-        """Return a hash of the states of all transcripts, as they are listed.
+        """Return a hash of the listed states of all transcripts.
 
-        `is_read`: as they are about to be read. It equals no other while one may still change
-        without that being seen.
+        With `is_read`, for transcripts that are about to be read, it is unique as long as one of
+        them may change without a visible difference.
         """
         files = sorted((self.transcript, *self.others), key=lambda each: each.file)
         states = [(each.file, make_stamp(each.stamp) if is_read else each.stamp) for each in files]
@@ -55,14 +55,14 @@ class SessionFiles(NamedTuple):
 
 
 class FoundOutline(NamedTuple):
-    """A session and what it says about files."""
+    """A session and its outline."""
 
     transcript: Transcript
     outline: Outline
 
 
 class EditIndex:
-    """The sessions among some transcripts, by the files that they are about."""
+    """The sessions of some transcripts, by the files that they changed or read."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class EditIndex:
         on_read: OnFileRead | None = None,
         budget: int | None = None,
     ) -> None:
-        """Use the index in `directory`, and read at most `budget` bytes besides."""
+        """Use the index in `directory`, and read at most `budget` bytes of other sessions."""
         self._transcripts = transcripts
         self._budget = budget
         self._directory = directory
@@ -79,9 +79,9 @@ class EditIndex:
         self._unreadable: dict[str, str] = {}
 
     def find(self, names: Iterable[str] | None) -> list[FoundOutline]:
-        """Return the sessions about files with these names, or all.
+        """Return the sessions about files with these names, or all sessions.
 
-        A name is as in `name_file`, or without a directory for a file at the top of a project.
+        Names are those of `name_file`, or have no directory for files at the top of a project.
         """
         wanted = None if names is None else {name.casefold() for name in names}
         found = {
@@ -102,7 +102,7 @@ class EditIndex:
         return [FoundOutline(each, outline) for each, outline in outlines if outline is not None]
 
     def list_unreadable(self, paths: Iterable[str]) -> list[str]:
-        """Return why sessions with the names of these paths in them could not be read."""
+        """Return the errors of unreadable sessions that contain the names of these paths."""
         marks = [last_component(path).encode("utf-8", "replace")[:_MAX_MARK] for path in paths]
         failed = [(self._sessions[path].transcript, why) for path, why in self._unreadable.items()]
         return [why for transcript, why in failed if _contains(transcript, marks)]
@@ -112,17 +112,17 @@ class EditIndex:
         return {each.transcript.file: each for each in group_sessions(self._transcripts)}
 
     def update(self) -> None:
-        """Read what the index does not have."""
+        """Read sessions that are missing in the index."""
         _ = self._read_fresh
 
     @property
     def unread(self) -> int:
-        """How many sessions are neither in the index nor within the budget."""
+        """Return the number of sessions that are neither in the index nor within the budget."""
         return self._read_fresh.unread
 
     @property
     def _fresh(self) -> list[StoredOutline]:
-        """The outlines that the index did not have."""
+        """Return the outlines that were not in the index."""
         return self._read_fresh.read
 
     @cached_property
@@ -145,13 +145,13 @@ class EditIndex:
     def _read(self, path: str) -> StoredOutline | None:
         files = self._sessions[path]
         signature = files.sign(is_read=True)
-        # The session model is not needed when nothing has changed.
+        # The session model is not loaded when nothing has changed.
         from recollect.library.opening import IncrementalSession
         from recollect.versions.commit_links import make_outline
 
         try:
-            # Which files belong together is known; looking again takes longer than reading them.
-            # Files are compared and restored as they were, whatever they hold.
+            # The files of the session are known, and finding them again takes longer than reading
+            # them.
             with masked_by(None):
                 session = IncrementalSession().catch_up(files.transcript, files.others)
         except UnreadableInput as error:
@@ -173,7 +173,7 @@ def _contains(transcript: Transcript, marks: Sequence[bytes]) -> bool:
 def group_sessions(transcripts: Iterable[Transcript]) -> Iterator[SessionFiles]:
     """Yield the sessions among the transcripts, each with the files that it is made from.
 
-    They are sorted by file, so that an answer does not depend on how they happened to be listed.
+    They are sorted by file, so that results do not depend on the order of listing.
     """
     listed = (each for each in transcripts if not each.is_empty)
     every = sorted(listed, key=lambda each: each.file)
@@ -209,7 +209,7 @@ def _find_session_id(transcript: Transcript) -> str:
 
 
 def _read_first_id(transcript: Transcript) -> str | None:
-    """Return the session that the first line names, which is nearly always a prompt."""
+    """Return the session id in the first line, which is nearly always a prompt."""
     try:
         with open_file(transcript.file) as file:
             line, end, _ = file.read(_HEAD_BYTES).partition(b"\n")
@@ -222,6 +222,6 @@ def _read_first_id(transcript: Transcript) -> str | None:
 def _search_id(transcript: Transcript) -> str | None:
     from recollect.library.transcript_ends import find_session_id  # hardly ever needed
 
-    # Nothing of it is shown, and looking for secrets takes longer than reading the line.
+    # Nothing of it is shown, and scanning for secrets takes longer than reading the line.
     with masked_by(None):
         return find_session_id(transcript.path)

@@ -1,7 +1,6 @@
-"""What a session says about files: changes, sightings, windows, and possible other causes.
+"""Records of a session about files: changes, sightings, windows, and possible other causes.
 
-Pure data, in the order in which it happened. `session_evidence` collects it, `replay` makes
-versions of it.
+Pure data, in chronological order. `session_evidence` collects it, `replay` makes versions from it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     turn: int | None = None
     """The number of the turn in the main session, also for a subagent."""
     prompt: str = ""
-    """On one line, cut and without definite secrets, as `name_prompt` makes it."""
+    """One line, shortened and without definite secrets, as `name_prompt` returns it."""
     uuid: str | None = None
     call_id: str | None = None
     tool: str | None = None
@@ -33,7 +32,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class CauseKind(StrEnum):
-    """What may have changed a file besides the tools that edit files."""
+    """Causes of changes other than tools that edit files."""
 
     FORMATTER = "formatter"
     GIT = "git"
@@ -47,7 +46,7 @@ class CauseKind(StrEnum):
 
 
 class Cause(Struct, frozen=True, kw_only=True):
-    """Something that may have changed any file; `path` if it names one."""
+    """A possible change of any file, or of `path` if it is set."""
 
     kind: CauseKind
     origin: Origin
@@ -58,8 +57,8 @@ class Cause(Struct, frozen=True, kw_only=True):
 class Change(Struct, frozen=True, kw_only=True):
     """A call that changed a file.
 
-    `before` and `after` are whole texts that the record has; with neither, `steps` and `hunks` are
-    all that is known. Without a result the call is only what the model asked for.
+    `before` and `after` are whole texts from the record; if both are missing, only `steps` and
+    `hunks` are known. Without a result, the call is only the model's request.
     """
 
     path: str
@@ -73,27 +72,27 @@ class Change(Struct, frozen=True, kw_only=True):
     is_stale: bool = False
     """The client applied the edit although the file had changed since it was read."""
     is_modified: bool = False
-    """A person changed the edit before accepting it."""
+    """The user changed the edit before accepting it."""
     cell: str | None = None
     """The new source of a notebook's cell."""
 
 
 class SightingKind(StrEnum):
-    """Where the whole content of a file is recorded without being changed."""
+    """The kind of record that contains the whole content of an unchanged file."""
 
     READ = "read"
     BACKUP = "backup"
     FIRST_BACKUP = "first backup"
-    """Copied before the first change of a session, by 2.0.x sometimes after it."""
+    """Copied before the first change of a session; 2.0.x sometimes copies it after that change."""
 
 
 class BackupName(NamedTuple):
-    """A backup; sessions have backups of the same name with other content."""
+    """A backup; sessions may have backups with the same name and different content."""
 
     session_id: str
     name: str
     time: str | None = None
-    """When it was made, as the record says."""
+    """The recorded time of the backup."""
 
 
 class Sighting(Struct, frozen=True, kw_only=True):
@@ -125,7 +124,7 @@ class Rename(Struct, frozen=True, kw_only=True):
 
 
 class CommitMention(Struct, frozen=True, array_like=True):
-    """A commit that a command of a session made, as it was printed."""
+    """A commit made by a command of a session, as printed."""
 
     sha: str
     turn: int | None = None
@@ -134,7 +133,7 @@ class CommitMention(Struct, frozen=True, array_like=True):
 
 
 class CallReference(Struct, frozen=True, kw_only=True):
-    """A successful call about a file, and the records of the call and its result."""
+    """A successful call about a file: the records of the call and of its result."""
 
     path: str
     origin: Origin
@@ -142,7 +141,7 @@ class CallReference(Struct, frozen=True, kw_only=True):
 
 
 class BackupReference(Struct, frozen=True, kw_only=True):
-    """A backup that a record names."""
+    """A recorded backup."""
 
     path: str
     origin: Origin

@@ -2,8 +2,8 @@
 
 Without git or a repository, there are no committed contents.
 
-Copies of the file in other work trees of the repository count too, but only for lines of which the
-file's own history says nothing: work done there arrives here by a merge.
+Copies of the file in other worktrees of the repository are used too, but only for lines that the
+file's own history does not explain: work done there arrives here by a merge.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from recollect.versions import (
 
 _MAX_COMMITS: Final = 300
 _TOLERANCE: Final = timedelta(seconds=2)
-"""Between the end of a command and the record of its result."""
+"""Maximum time between the end of a command and the record of its result."""
 
 
 class Blob(NamedTuple):
-    """A committed content of a file, and when it was committed."""
+    """A committed content of a file and the time of the commit."""
 
     time: datetime
     commit: str
@@ -54,7 +54,7 @@ class GitFile:
 
     @property
     def blobs(self) -> Sequence[Blob]:
-        """The committed contents, newest first; under earlier names too."""
+        """Return the committed contents, newest first, including those under earlier names."""
         return _list_blobs(self._root, self._path)
 
     def read(self, blob: Blob) -> str | None:
@@ -66,7 +66,7 @@ class GitFile:
         return self._texts[blob.id]
 
     def read_newest(self) -> bytes | None:
-        """Return the bytes that were committed last."""
+        """Return the content of the newest commit."""
         return (
             git_repository.run_git(self._root, "cat-file", "blob", self.blobs[0].id)
             if self.blobs
@@ -74,7 +74,7 @@ class GitFile:
         )
 
     def find_base(self, change: evidence.Change, windows: Sequence[evidence.Window]) -> str | None:
-        """Return the newest earlier content to which a change applies and that all windows fit."""
+        """Return the newest earlier content that fits a change and all windows."""
         moment = parse_time(change.origin.time)
         for blob in self.blobs:
             if moment is not None and blob.time > moment:
@@ -89,7 +89,7 @@ class GitFile:
         return None
 
     def find_text_before(self, time: str | None) -> str | None:
-        """Return the content that was committed last before a time."""
+        """Return the last committed content before a time."""
         moment = parse_time(time)
         for blob in self.blobs:
             if moment is not None and blob.time <= moment:
@@ -97,14 +97,14 @@ class GitFile:
         return None
 
     def find_commit_time(self, revision: str) -> datetime | None:
-        """Return when a revision was committed; None if there is no such revision."""
+        """Return the time of a revision; None if it does not exist."""
         found = git_repository.run_git(
             self._root, "log", "-1", "--format=%cI", "--end-of-options", revision, "--"
         )
         return parse_time(found.decode().strip()) if found else None
 
     def read_revision(self, revision: str) -> str | None:
-        """Return the text of the file in a revision; None if it has none."""
+        """Return the text of the file in a revision; None if there is none."""
         name = self._path.relative_to(self._root).as_posix()
         found = git_repository.run_git(
             self._root, "rev-parse", "--verify", "--end-of-options", f"{revision}:{name}"
@@ -143,7 +143,7 @@ def _list_blobs(root: Path, path: Path) -> Sequence[Blob]:
 
 
 class LineOfFile(Struct, frozen=True):
-    """A line with its number and who wrote it."""
+    """A line with its number and its author."""
 
     number: int
     text: str
@@ -158,7 +158,7 @@ def blame_present(
     *,
     ignore_space: bool = False,
 ) -> list[LineOfFile]:
-    """Return who wrote the lines of the file as it is now, last `modified` at some time."""
+    """Return the authors of the file's current lines; `modified` is its modification time."""
     if data is None:
         raise NothingFound(f"{history.path} does not exist. `recollect file` lists its versions.")
     content = file_texts.decode_file(data)
@@ -170,7 +170,7 @@ def blame_present(
 
 
 def _ran_commands(history: file_history.FileHistory, modified: datetime) -> bool:
-    """Return whether Claude Code may have changed the file unseen when it was last changed."""
+    """Return whether Claude Code may have made the last, unrecorded change of the file."""
     last = parse_time(history.own[-1].origin.time) if history.own else None
     ours = (each for each in history.later_causes if each.kind in line_authors.OUR_CAUSES)
     ends = [moment for each in ours if (moment := parse_time(each.origin.time)) is not None]
@@ -184,7 +184,7 @@ def blame_revision(
     *,
     ignore_space: bool = False,
 ) -> list[LineOfFile]:
-    """Return who wrote the lines of the file in a commit, by versions from before it."""
+    """Return the authors of the lines of the file in a commit, using the versions before it."""
     text = git.read_revision(revision) if git else None
     moment = git.find_commit_time(revision) if git else None
     if text is None or moment is None:
@@ -195,7 +195,7 @@ def blame_revision(
         if (time := parse_time(version.origin.time)) is not None and time <= moment
     ]
     if not versions:
-        # Committed before anything was recorded.
+        # The commit is older than all records.
         return _number(text, [line_authors.BEFORE] * len(file_texts.split_lines(text)))
     return _blame(history, versions, git, text, line_authors.OUTSIDE, ignore_space=ignore_space)
 
@@ -236,7 +236,7 @@ def _number(text: str, authors: list[line_authors.Author]) -> list[LineOfFile]:
 def _find_base(
     own: Sequence[replay.Version], git: GitFile | None, earlier_paths: Sequence[str]
 ) -> str | None:
-    """Return the committed content before the first version, if there was a file."""
+    """Return the committed content before the first version, if the file existed."""
     if git is None or not own:
         return None
     first = own[0]

@@ -1,4 +1,4 @@
-"""The versions of one file across all sessions that mention it."""
+"""The versions of one file across all sessions that changed or read it."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class FileHistory(Struct, frozen=True, kw_only=True):
     versions: tuple[Version, ...]
     checks: tuple[CheckedPrediction, ...] = ()
     sessions: tuple[str, ...] = ()
-    """The sessions that name the file."""
+    """The ids of the sessions that mention the file."""
     unreadable: tuple[str, ...] = ()
     roots: tuple[Path, ...] = ()
     """The Claude directories that were read."""
     earlier_paths: tuple[str, ...] = ()
     """Paths that commands moved it from, newest first."""
     later_causes: tuple[Cause, ...] = ()
-    """What may have changed the file itself after its last version."""
+    """Possible causes of changes to the file itself after its last version."""
 
     def read_backup(self, version: Version) -> bytes | None:
-        """Return the bytes of a version, if Claude Code kept a backup of it."""
+        """Return the bytes of a version if Claude Code has a backup of it."""
         if version.backup is None:
             return None
         found = (
@@ -47,14 +47,14 @@ class FileHistory(Struct, frozen=True, kw_only=True):
 
     @property
     def own(self) -> tuple[Version, ...]:
-        """The versions of the file itself."""
+        """Return the versions of the file itself."""
         return tuple(each for each in self.versions if each.path == self.path)
 
 
 def select_transcripts_of(
     aliases: file_paths.PathAliases, transcripts: Iterable[Transcript]
 ) -> list[Transcript]:
-    """Return the transcripts of projects that contain the file, by the names of directories."""
+    """Return the transcripts of projects that contain the file, judging by directory names."""
     names: set[str] = set()
     prefixes: list[str] = []
     for directory in (*aliases.roots, *aliases.moved_from, *aliases.worktrees):
@@ -101,7 +101,7 @@ class _Collected(NamedTuple):
 def _collect(
     aliases: file_paths.PathAliases, earlier: set[str], index: edit_index.EditIndex
 ) -> _Collected:
-    """Read what sessions say about the file, or about one of the names that it had before."""
+    """Collect the evidence of all sessions about the file or one of its earlier names."""
     names = {*_spell(aliases), *earlier}
     sessions: list[Sequence[Evidence]] = []
     found: list[str] = []
@@ -122,7 +122,7 @@ def _collect(
 
 
 def _list_names(aliases: file_paths.PathAliases, paths: Iterable[str]) -> set[str]:
-    """Return what sessions about the file are found by, wherever its project was."""
+    """Return the names by which to find sessions about the file, wherever its project was."""
     tops = {*aliases.roots, *aliases.moved_from, *aliases.worktrees}
     is_top = any(path.rpartition("/")[0] in tops for path in aliases.paths)
     names = {session_outline.name_file(path) for path in paths}
@@ -134,7 +134,7 @@ def _list_names(aliases: file_paths.PathAliases, paths: Iterable[str]) -> set[st
 def _add_names(
     find_stream: session_outline.FindStream, earlier: set[str], paths: Iterable[str]
 ) -> session_outline.FindStream:
-    """Treat `earlier` names as files of their own, because the file was moved from there."""
+    """Treat `earlier` names as separate files that were moved to this one."""
     names = {file_paths.last_component(path).casefold() for path in paths}
 
     def find(path: str) -> str | None:
@@ -154,7 +154,7 @@ def _expand(
     try:
         return session_outline.expand_outline(outline, find_stream, backups)
     except session_outline.OutdatedOutline:
-        # Records within other records have no line of their own; hardly ever needed.
+        # Records nested in other records have no line of their own; this is rare.
         from recollect.library.opening import open_transcript
         from recollect.versions.session_evidence import collect_evidence
 
@@ -182,7 +182,7 @@ def _spell(aliases: file_paths.PathAliases) -> set[str]:
 def _extend(
     aliases: file_paths.PathAliases, outline: session_outline.Outline, transcript: Transcript
 ) -> file_paths.PathAliases:
-    """Add the earlier directories and worktrees that a session itself mentions."""
+    """Add the earlier directories and worktrees that a session records."""
     worktrees = [path for path, directory in outline.worktrees if directory in aliases.roots]
     is_here = any(
         transcript.project_dir.name in (encode_project_path(root), encode_without_limit(root))
@@ -202,7 +202,7 @@ def _extend(
 
 
 def merge_sessions(sessions: Iterable[Iterable[Evidence]]) -> list[Evidence]:
-    """Merge the evidence of several sessions by time, without copies of the same record."""
+    """Merge the evidence of several sessions by time, without repeated records."""
     seen: set[object] = set()
     merged: list[Evidence] = []
     for each in merge_by_time(sessions, lambda found: found.origin.time):
@@ -251,6 +251,6 @@ def _iter_earlier_paths(path: str, evidence: Sequence[Evidence]) -> Iterator[str
 
 def _number(streams: Iterable[Sequence[Version]]) -> tuple[Version, ...]:
     """Number the versions of several files in order of time."""
-    # A backup may have the time of an earlier prompt, so the order of a file's versions counts.
+    # A backup may have the time of an earlier prompt, so each file keeps its order of versions.
     ordered = merge_by_time(streams, lambda version: version.origin.time)
     return tuple(structs.replace(version, number=at) for at, version in enumerate(ordered, 1))

@@ -1,7 +1,7 @@
-"""Paths as records have them (of either system, absolute or relative, of a project that moved), and
-the requested file: its spellings, its repository, and that repository's work trees.
+"""Paths as recorded (of any system, absolute or relative, of a project that has moved), and the
+requested file: its spellings, its repository, and the worktrees of that repository.
 
-Recorded paths are text: each is of the machine that wrote it and says nothing about this one.
+Recorded paths are text: they belong to the machine that wrote them, and may not exist on this one.
 
 Only the requested file and its repository are accessed, never a Claude directory, and no program is
 run.
@@ -27,7 +27,7 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 def normalize_path(path: str, directory: str | None = None) -> str:
-    """Return a path in one spelling, with `/`; a relative one is in `directory`."""
+    """Return a path in a normalized spelling, with `/`; a relative one is in `directory`."""
     is_windows = bool(_DRIVE.match(path)) or ("\\" in path and not path.startswith("/"))
     if is_windows or (directory and _DRIVE.match(directory) and not path.startswith("/")):
         joined = ntpath.join(directory, path) if directory else path
@@ -37,40 +37,40 @@ def normalize_path(path: str, directory: str | None = None) -> str:
 
 
 def last_component(path: str) -> str:
-    """Return the name of the file."""
+    """Return the last component of a path."""
     return re.split(r"[\\/]", path)[-1]
 
 
 def relative_to(path: str, directory: str) -> str | None:
-    """Return what follows `directory` in a normalized path; None if it is not inside."""
+    """Return the path relative to `directory`, for a normalized path; None if it is not inside."""
     base = directory.rstrip("/") + "/"
     return path[len(base) :] if path.startswith(base) else None
 
 
 class PathAliases(Struct, frozen=True):
-    """The names under which records know a file.
+    """The names of a file in records.
 
-    `roots` are the project's directory in all spellings, `moved_from` its earlier places, and
-    `worktrees` its other work trees. A file in a worktree is a file of its own, while one in an
-    earlier place is the same.
+    `roots` are all spellings of the project's directory, `moved_from` its earlier locations, and
+    `worktrees` its other worktrees. A file in a worktree is a separate file, while one at an
+    earlier location is the same file.
     """
 
     paths: tuple[str, ...]
-    """The file in all spellings, the real path first."""
+    """The paths of the file in all spellings, the real path first."""
     roots: tuple[str, ...] = ()
     moved_from: tuple[str, ...] = ()
     worktrees: tuple[str, ...] = ()
     ignores_case: bool = False
     is_repository: bool = False
-    """Whether the project's directory is known, and not just the one that the file is in."""
+    """Whether the project's directory is known, not only the parent directory of the file."""
 
     @property
     def path(self) -> str:
-        """The real path."""
+        """Return the real path."""
         return self.paths[0]
 
     def find_stream(self, recorded: str) -> str | None:
-        """Return the file that a recorded path is about: this one, one in a worktree, or None."""
+        """Return the file of a recorded path: this one, its copy in a worktree, or None."""
         if any(self._is_same(recorded, path) for path in self.paths):
             return self.path
         for directory in self.moved_from:
@@ -98,8 +98,8 @@ _MAX_TRACKED: Final = 4 << 20
 
 
 def describe_target(path: Path, moved_from: Iterable[Path] = ()) -> PathAliases:
-    """Return the names of the file at `path`, which need not exist anymore."""
-    # Not resolved: records have the spelling of the directory in which Claude Code was started.
+    """Return the names of the file at `path`, which may no longer exist."""
+    # Not resolved: records have the directory as it was spelled when Claude Code started.
     given = normalize_path(str(path.absolute()))
     real = normalize_path(os.path.realpath(path))
     root = find_project_root(Path(real))
@@ -117,7 +117,7 @@ def describe_target(path: Path, moved_from: Iterable[Path] = ()) -> PathAliases:
 
 
 def find_project_root(path: Path) -> Path:
-    """Return the directory with the git repository around `path`, or else the one it is in."""
+    """Return the root of the git repository around `path`, or else its parent directory."""
     for directory in path.parents:
         if (directory / ".git").exists():
             return directory
@@ -125,12 +125,12 @@ def find_project_root(path: Path) -> Path:
 
 
 def has_repository(directory: Path) -> bool:
-    """Return whether a directory is the top of a git work tree."""
+    """Return whether a directory is the root of a git worktree."""
     return (directory / ".git").exists()
 
 
 def read_present(path: Path) -> bytes | None:
-    """Return what a file contains now; None if there is none."""
+    """Return the current content of a file; None if it does not exist."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -140,7 +140,7 @@ def read_present(path: Path) -> bytes | None:
 
 
 def find_modified(path: Path) -> datetime | None:
-    """Return when a file was last changed; None if there is none."""
+    """Return when a file was last changed; None if it does not exist."""
     status = find_status(path)
     if not isinstance(status, os.stat_result):
         return None
@@ -148,7 +148,7 @@ def find_modified(path: Path) -> datetime | None:
 
 
 def read_tracked(path: Path) -> bytes | None:
-    """Return the content of a file of a repository; None if it is gone, a link, or very large."""
+    """Return the content of a file in a repository; None if missing, a link, or very large."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_TRACKED:
             return None
@@ -158,17 +158,17 @@ def read_tracked(path: Path) -> bytes | None:
 
 
 def is_directory(path: Path) -> bool:
-    """Return whether there is a directory."""
+    """Return whether a directory exists."""
     return path.is_dir()
 
 
 def is_own(directory: Path) -> bool:
-    """Whether a directory belongs to the user who runs this program, as far as can be told."""
+    """Return whether a directory belongs to the current user, as far as can be determined."""
     return os.name == "nt" or directory.stat().st_uid == os.getuid()
 
 
 def _list_worktrees(root: Path) -> tuple[str, ...]:
-    """Return the work trees of a repository, the main one included."""
+    """Return the worktrees of a repository, including the main one."""
     main = root
     pointer = _read_text(root / ".git")
     if pointer.startswith("gitdir:"):
@@ -192,7 +192,7 @@ def _read_text(path: Path) -> str:
 
 
 def _ignores_case(path: Path) -> bool:
-    """Return whether the file is found under another spelling too."""
+    """Return whether the file can also be opened with another spelling."""
     try:
         return path.parent.joinpath(path.name.swapcase()).samefile(path)
     except OSError:

@@ -1,8 +1,9 @@
 """Select a version of a file (by number, by time, or by session and turn), and write it back to
 disk without losing the current content.
 
-The new content is written beside the file and then moved into place in one step, and what it
-replaces is kept under a name of its own. Links are not followed: a transcript can name any path.
+The new content is written beside the file and then moved into place atomically, and the previous
+content is kept as a separate file. Links are not followed, because a transcript can contain any
+path.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ def find_version(
     now: datetime,
     check_turn: Callable[[str, int], None],
 ) -> replay.Version:
-    """Return the version that `name` means, which is the newest one at a time or after a turn.
+    """Return the version for `name`: a number, or the newest one at a time or after a turn.
 
-    Raise NothingFound if there is none, and UsageError if `name` is none of these. `check_turn`
-    raises NothingFound if a session has no such turn: it may have turns after the last version.
+    Raise NothingFound if there is none, and UsageError if `name` is invalid. `check_turn` raises
+    NothingFound if a session has no such turn: it may have turns after the last version.
     """
     if name.isdecimal() and len(name) < len("2026"):
         found = [each for each in versions if each.number == int(name)]
@@ -67,7 +68,7 @@ def _find_after(
 
 
 def _find_moment(name: str, now: datetime) -> datetime | None:
-    """Return the time that is meant; a day means its end."""
+    """Return the given time; a date is the end of that day."""
     moment = parse_time(name) if "T" in name or " " in name else None
     if moment is not None:
         has_zone = datetime.fromisoformat(name).tzinfo is not None
@@ -87,12 +88,12 @@ _GIT: Final = ".git"
 
 
 class RestorePlan(NamedTuple):
-    """What will be written where."""
+    """The result of planning a restore."""
 
     target: Path
     data: bytes
     present: bytes | None
-    """What is there now; None if there is no file."""
+    """The current content; None if there is no file."""
     grade: replay.Grade
 
     @property
@@ -107,10 +108,10 @@ def plan_restore(
     backup: bytes | None = None,
     committed: bytes | None = None,
 ) -> RestorePlan:
-    """Return what restoring a version to `target` would write; raise UsageError if it must not be.
+    """Plan restoring a version to `target`; raise UsageError if that must not be done.
 
-    Line ends, byte order mark and encoding are those of the version's own `backup`, of the present
-    file, or of the `committed` one, in this order.
+    Line ends, byte order mark and encoding are taken from the version's `backup`, the current file,
+    or the `committed` file, in this order.
     """
     _refuse_unrestorable(version)
     text = version.text or ""
@@ -161,10 +162,10 @@ def _read_target(target: Path) -> bytes | None:
 
 
 def find_target(recorded: str, root: str, directory: Path) -> Path | None:
-    """Return where a recorded file of the project in `root` belongs below `directory`.
+    """Return the path below `directory` for a recorded file of the project in `root`.
 
-    None if its path leads outside, through a link, into the repository itself, or is one that a
-    file system may take for something else.
+    None if the path leads outside, through a link or into the git directory, or has a special
+    meaning on some file system.
     """
     inside = file_paths.relative_to(recorded, root)
     parts = inside.split("/") if inside else []
@@ -184,9 +185,9 @@ def find_target(recorded: str, root: str, directory: Path) -> Path | None:
 
 
 def write_restored(plan: RestorePlan) -> Path | None:
-    """Write what was planned; return the copy of what it replaced, None if there was nothing.
+    """Write the planned content; return the copy of the replaced file, None if there was none.
 
-    Raise RecollectError, with everything as it was, if that is impossible.
+    Raise RecollectError, with nothing changed, if that is impossible.
     """
     try:
         if _read_target(plan.target) != plan.present:
@@ -194,7 +195,7 @@ def write_restored(plan: RestorePlan) -> Path | None:
         plan.target.parent.mkdir(parents=True, exist_ok=True)
         with open_atomic(plan.target, overwrite=True, mode=_find_mode(plan.target)) as file:
             file.write(plan.data)
-            # A full disk is noticed before there is a copy.
+            # A full disk is detected before the copy is made.
             file.flush()
             copy = _keep_present(plan)
     except OSError as error:
@@ -210,7 +211,7 @@ def _find_mode(target: Path) -> int:
 
 
 def _keep_present(plan: RestorePlan) -> Path | None:
-    """Copy what is there to a name that is free: `NAME.before-restore`, `NAME.before-restore-2`."""
+    """Copy the current file to a free name: `NAME.before-restore`, `NAME.before-restore-2`."""
     if plan.present is None:
         return None
     mode = _find_mode(plan.target)

@@ -1,13 +1,13 @@
-"""Text of files as transcripts record it (normal form, edits, patches and windows), and the
-patience diff of its lines: what two texts have in common, found by lines that occur once in each.
+"""Texts of files as recorded in transcripts (normal form, edits, patches and windows), and the
+patience diff of their lines, which finds common parts by lines that occur once in each.
 
 Transcripts have nearly all text without byte order mark and with `\\n` line ends, whatever the file
 has on disk, so texts are compared in that form. Line ends, byte order mark and encoding are a
 `TextForm`, which comes from bytes: a backup, a git blob or the file itself.
 
-In a diff, long lines that occur once in the whole texts come first, then shorter ones, then those
-that occur once between two matches: there a `}` or an empty line may be the only one, and would
-pull blocks apart. What is left is compared by `difflib`.
+A diff first matches long lines that occur once in the whole texts, then shorter ones, then those
+that occur once between two matches: there a `}` or an empty line may be unique, and would pull
+blocks apart. The rest is compared by `difflib`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def normalize(text: str) -> str:
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines with their `\\n`, which alone ends a line; the last may have none."""
+    """Return the lines with their `\\n`, the only line end; the last line may have none."""
     return text.splitlines(keepends=True) if text.isascii() and _is_plain(text) else _split(text)
 
 
@@ -52,7 +52,7 @@ def _split(text: str) -> list[str]:
 
 
 class TextForm(Struct, frozen=True):
-    """How text is written to disk."""
+    """The line ends, byte order mark and encoding of a text on disk."""
 
     encoding: str = "utf-8"
     has_bom: bool = False
@@ -60,7 +60,7 @@ class TextForm(Struct, frozen=True):
 
 
 class FileText(Struct, frozen=True):
-    """The text of a file in normal form, and how it is written."""
+    """The text of a file in normal form, and its form on disk."""
 
     text: str
     form: TextForm = TextForm()
@@ -80,7 +80,7 @@ def decode_file(data: bytes) -> FileText | None:
 
 
 def encode_file(text: str, form: TextForm) -> bytes:
-    """Return `text` as bytes of that form."""
+    """Return `text` as bytes in that form."""
     mark = BOM if form.has_bom else ""
     return (mark + text.replace("\n", form.line_end)).encode(form.encoding)
 
@@ -97,7 +97,7 @@ def _find_encoding(data: bytes) -> tuple[str, bytes]:
 
 
 def apply_steps(text: str, steps: Sequence[EditStep]) -> str | None:
-    """Apply replacements in order as the client does; None if one of them does not fit."""
+    """Apply replacements in order, as the client does; None if one of them does not fit."""
     for step in steps:
         changed = _apply_step(text, step)
         if changed is None:
@@ -111,7 +111,7 @@ def _apply_step(text: str, step: EditStep) -> str | None:
     if not old:
         return new if not text else None
     if not new and not old.endswith("\n") and f"{old}\n" in text:
-        # The client removes the line end too if nothing is left of a line.
+        # The client also removes the line end of a line that becomes empty.
         return text.replace(f"{old}\n", "", -1 if step.replace_all else 1)
     count = text.count(old)
     if not count or (count > 1 and not step.replace_all):
@@ -125,7 +125,7 @@ def normalize_step(step: EditStep) -> tuple[str, str]:
 
 
 def revert_steps(text: str, steps: Sequence[EditStep]) -> str | None:
-    """Undo replacements, last one first; None unless the text before is unambiguous."""
+    """Undo replacements, last one first; None if the earlier text is ambiguous."""
     for step in reversed(steps):
         old, new = normalize_step(step)
         if not new or not old or step.replace_all or text.count(new) != 1:
@@ -140,8 +140,8 @@ def revert_steps(text: str, steps: Sequence[EditStep]) -> str | None:
 def reconcile_with_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
     """Check the text after an edit against the client's patch; None if they contradict.
 
-    The patch has two spaces for each leading tab, but unlike the strings of the edit it has the
-    quotes that were written, so those are taken from it.
+    The patch has two spaces for each leading tab. Unlike the strings of the edit, it has the quotes
+    as written, so they are taken from it.
     """
     lines = text.split("\n")
     is_changed = False
@@ -164,7 +164,7 @@ def reconcile_with_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
 
 
 def revert_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
-    """Return the text before a change, removed lines as the patch has them; None if they differ."""
+    """Return the text before a change, with removed lines from the patch; None if they differ."""
     if not hunks or reconcile_with_patch(text, hunks) != text:
         return None
     lines = text.split("\n")
@@ -182,7 +182,7 @@ def revert_patch(text: str, hunks: Sequence[PatchHunk]) -> str | None:
 
 
 def fits_patch_before(text: str, hunks: Sequence[PatchHunk]) -> bool:
-    """Return whether the lines that a patch expects are in the text before an edit."""
+    """Return whether the text before an edit contains the lines that a patch expects."""
     lines = text.split("\n")
     for hunk in hunks:
         wanted = [line[1:] for line in hunk.lines if line[:1] in ("-", " ")]
@@ -196,13 +196,13 @@ def fits_patch_before(text: str, hunks: Sequence[PatchHunk]) -> bool:
 
 
 def shrink_tabs(line: str) -> str:
-    """Return a line with two spaces for each leading tab, as the client's patches have it."""
+    """Return a line with two spaces for each leading tab, as in the client's patches."""
     bare = line.lstrip("\t")
     return "  " * (len(line) - len(bare)) + bare
 
 
 def equals_ignoring_tabs(one: str, other: str) -> bool:
-    """Return whether two texts are equal but for leading tabs, which patches do not have."""
+    """Return whether two texts are equal except for leading tabs, which patches do not have."""
     if one == other:
         return True
     return [shrink_tabs(line) for line in one.split("\n")] == [
@@ -211,7 +211,7 @@ def equals_ignoring_tabs(one: str, other: str) -> bool:
 
 
 def fits_window(text: str, start: int, lines: Sequence[str], total: int | None) -> bool:
-    """Return whether `lines` are in the text from line `start` on, and it has `total` lines."""
+    """Return whether the text has `lines` from line `start` on, and `total` lines in all."""
     have = text.split("\n")
     if total is not None and len(have) != total:
         return False
@@ -224,7 +224,7 @@ _DISTINCTIVE: Final = re.compile(r"(?:\w\W*){12}")
 
 
 class Match(NamedTuple):
-    """`length` equal lines from `old` and from `new` on."""
+    """A run of `length` equal lines, starting at `old` and `new`."""
 
     old: int
     new: int
@@ -232,7 +232,7 @@ class Match(NamedTuple):
 
 
 def is_distinctive(line: str) -> bool:
-    """Whether a line is long enough to be recognized; `}` and `return None` are everywhere."""
+    """Return whether a line is long enough to be distinctive, unlike `}` or `return None`."""
     return _DISTINCTIVE.search(line) is not None
 
 
@@ -283,7 +283,7 @@ def _iter_matches(old: Sequence[str], new: Sequence[str]) -> Iterator[Match]:
 
 
 def _count_equal(one: Iterable[str], other: Iterable[str]) -> int:
-    """Return how many items are equal before the first that differ."""
+    """Return the number of equal items before the first difference."""
     same = list(map(eq, one, other))
     return same.index(False) if False in same else len(same)
 
@@ -301,7 +301,7 @@ def _find_anchors(
 
 
 def _find_longest_run(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest part of sorted pairs whose second numbers increase too."""
+    """Return the longest subsequence of sorted pairs whose second numbers increase too."""
     tops: list[int] = []
     chain: list[tuple[tuple[int, int], int]] = []
     ends: list[int] = []

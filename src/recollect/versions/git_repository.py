@@ -1,13 +1,13 @@
 """Commits of a git repository and the notes on them, including git-ai's (`refs/notes/ai`,
-authorship 3.0.0): which session wrote which lines of a commit.
+authorship 3.0.0): the session that wrote each line of a commit.
 
 Git is run with a fixed list of arguments and never lets the repository run a program: no hooks, no
 file-system monitor, pager, external diff, text conversion, signature check or download of missing
 objects. Only `write_note` writes, and only a note.
 
 A note of git-ai has lines of the form `  KEY RANGES` below the path of a file, then `---`, then
-JSON about the keys. A session's key is a hash of its id; the second half of a key tells prompts
-apart.
+JSON about the keys. A session's key is a hash of its id; the second half of a key identifies the
+prompt.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ class Commit(NamedTuple):
 
 
 class Repository:
-    """A git work tree."""
+    """A git worktree."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def find_commit(self, revision: str) -> str | None:
-        """Return the id of the commit that a revision names; None if there is none."""
+        """Return the id of a revision's commit; None if there is none."""
         found = run_git(
             self.root,
             "rev-parse",
@@ -118,7 +118,7 @@ class Repository:
         return [commit for commit in map(_parse_commit, chunks) if commit is not None]
 
     def read_added_lines(self, commit: str, path: str) -> set[int]:
-        """Return the numbers of the lines of a file that a commit added."""
+        """Return the numbers of the lines that a commit added to a file."""
         output = run_git(
             self.root, "diff-tree", "-p", "--unified=0", "--root", "--no-ext-diff", "--no-textconv",
             "--no-renames", "--no-color", "--first-parent", "-m", commit, "--", path,
@@ -131,7 +131,7 @@ class Repository:
         return added
 
     def list_files(self, directory: Path) -> list[str]:
-        """Return the tracked files below a directory, by their paths in the repository."""
+        """Return the tracked files below a directory, by path in the repository."""
         output = run_git(self.root, "ls-files", "-z", "--full-name", "--", str(directory))
         return [each for each in os.fsdecode(output or b"").split("\0") if each]
 
@@ -155,7 +155,7 @@ class Repository:
             )
 
     def iter_checkpoint_sessions(self, commit: Commit) -> Iterator[str]:
-        """Yield what Entire's metadata says about the checkpoints that a commit's trailers name."""
+        """Yield the sessions in Entire's metadata for the checkpoints in a commit's trailers."""
         for trailer in commit.trailers:
             name, _, value = trailer.partition(":")
             checkpoint = value.strip().lower()
@@ -186,7 +186,7 @@ def _parse_commit(chunk: str) -> Commit | None:
 
 
 def _iter_blobs(raw: str) -> Iterator[FileBlob]:
-    """Yield the files of `--raw -z`; a deleted one has no blob."""
+    """Yield the files of `--raw -z`; deleted files have no blob."""
     tokens = iter(raw.lstrip("\n").split("\0"))
     for token in tokens:
         words = token.strip("\n").split()
@@ -197,7 +197,7 @@ def _iter_blobs(raw: str) -> Iterator[FileBlob]:
 
 
 def run_git(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
-    """Return what a git command prints; None if it fails or git is not installed."""
+    """Return the output of a git command; None if it fails or git is not installed."""
     program = which("git")
     if program is None:
         return None
@@ -227,7 +227,7 @@ _MAX_NOTE: Final = 8 << 20
 
 
 class NoteAgent(msgspec.Struct, frozen=True):
-    """Who wrote something: the tool, its session and its model."""
+    """The author of something: the tool, its session and its model."""
 
     tool: str = ""
     id: str = ""
@@ -235,7 +235,7 @@ class NoteAgent(msgspec.Struct, frozen=True):
 
 
 class NoteSession(msgspec.Struct, frozen=True):
-    """A session that a note names."""
+    """A session in a note."""
 
     agent_id: NoteAgent = NoteAgent()
 
@@ -248,7 +248,7 @@ class _NoteDetails(msgspec.Struct, frozen=True):
 
 
 class NotedLines(msgspec.Struct, frozen=True):
-    """The lines of a file in the commit that one key stands for."""
+    """The lines of a file in the commit that belong to a key."""
 
     path: str
     key: str
@@ -256,14 +256,14 @@ class NotedLines(msgspec.Struct, frozen=True):
 
 
 class AuthorshipNote(msgspec.Struct, frozen=True):
-    """What a note says: lines by key, and the sessions of Claude Code behind the keys."""
+    """The content of a note: lines by key, and the Claude Code sessions of the keys."""
 
     lines: tuple[NotedLines, ...] = ()
     sessions: tuple[NoteAgent, ...] = ()
 
 
 def parse_note(text: str) -> AuthorshipNote | None:
-    """Return what a note says; None if it is not one of git-ai."""
+    """Parse a note; None if it is not a note of git-ai."""
     head, separator, tail = text[:_MAX_NOTE].partition(f"\n{_SEPARATOR}\n")
     if not separator:
         head, tail = "", text.removeprefix(f"{_SEPARATOR}\n")
@@ -297,7 +297,7 @@ def _parse_ranges(text: str) -> Iterable[int]:
 
 
 class WrittenLines(msgspec.Struct, frozen=True):
-    """Lines of a file in a commit that one turn of a session wrote."""
+    """Lines of a file in a commit that were written in one turn of a session."""
 
     path: str
     session_id: str
@@ -307,7 +307,7 @@ class WrittenLines(msgspec.Struct, frozen=True):
 
 
 def format_note(commit: str, written: Sequence[WrittenLines]) -> str:
-    """Return a note that gives the lines of a commit to the sessions that wrote them."""
+    """Return a note that assigns the lines of a commit to the sessions that wrote them."""
     by_path: dict[str, list[WrittenLines]] = {}
     for each in written:
         by_path.setdefault(each.path, []).append(each)

@@ -1,8 +1,8 @@
-"""Versions → who wrote each line, as far as that is known.
+"""Find the author of each line, given the versions of a file.
 
-Labels are carried from version to version along a patience diff. A line is given to a prompt only
-if a recorded change of that prompt added it; everything else was there before, came from outside,
-or is unknown.
+Labels are carried from version to version along a patience diff. A line is assigned to a prompt
+only if a recorded change of that prompt added it; every other line was there before, came from
+outside, or is unknown.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from recollect.versions import evidence, file_texts, replay
 
 
 class AuthorKind(StrEnum):
-    """Who wrote a line."""
+    """The kind of a line's author."""
 
     CLAUDE = "claude"
     BEFORE = "before"
-    """It was there before the first recorded change."""
+    """The line was there before the first recorded change."""
     OUTSIDE = "outside"
-    """It appeared between two recorded versions, or after the last one."""
+    """The line appeared between two recorded versions, or after the last one."""
     UNKNOWN = "unknown"
 
 
 class Author(Struct, frozen=True):
-    """Who wrote a line, and the version that it appeared in."""
+    """The author of a line, and the version in which the line appeared."""
 
     kind: AuthorKind
     version: replay.Version | None = None
     needs_verification: bool = False
-    """Commands of Claude Code may have written it where nothing is recorded."""
+    """Unrecorded commands of Claude Code may have written the line."""
 
     @property
     def by(self) -> str:
-        """`claude`, `other`, or `unknown` if a command of Claude Code may have written it."""
+        """Return `claude`, `other`, or `unknown` if a Claude Code command may have written it."""
         match self.kind:
             case AuthorKind.CLAUDE:
                 return "claude"
@@ -63,10 +63,10 @@ OUR_CAUSES: Final = frozenset(
         evidence.CauseKind.SESSION,
     }
 )
-"""Causes that Claude Code itself may be behind."""
+"""Causes that may be actions of Claude Code itself."""
 
 _FEW: Final = 8
-"""Maximum number of texts to look for one by one."""
+"""Maximum number of texts to search for one by one."""
 
 BEFORE: Final = Author(AuthorKind.BEFORE)
 OUTSIDE: Final = Author(AuthorKind.OUTSIDE)
@@ -82,11 +82,11 @@ def find_authors(
     later: Author = OUTSIDE,
     ignore_space: bool = False,
 ) -> list[Author]:
-    """Return the author of each line of `text`, which followed the last of the versions.
+    """Return the author of each line of `text`, the content after the last version.
 
-    `base` is the content before the first version, from git: without it, what a person changed
-    before the first record looks as if it had always been there. `later` is the author of what
-    came after the last version.
+    `base` is the content before the first version, from git: without it, lines that a person
+    changed before the first record look as if they had always been there. `later` is the author of
+    changes after the last version.
     """
     labels = _Labels(ignore_space=ignore_space)
     if base is not None:
@@ -97,7 +97,7 @@ def find_authors(
 
 
 class _Labels:
-    """The authors of the lines of one version after the other."""
+    """Tracks the authors of lines from version to version."""
 
     def __init__(self, *, ignore_space: bool) -> None:
         self._ignore_space = ignore_space
@@ -126,7 +126,7 @@ class _Labels:
             self._earlier[version.text] = self._authors
 
     def _start_at_change(self, version: replay.Version, change: evidence.Change) -> None:
-        """Treat lines that a change did not add as older, as far as the change shows that."""
+        """Treat lines that a change did not add as older, as far as the change shows them."""
         lines = file_texts.split_lines(version.text or "")
         if change.is_new:
             self._lines, self._authors = [], []
@@ -140,7 +140,7 @@ class _Labels:
             self._lines, self._authors = lines, [UNKNOWN] * len(lines)
 
     def _catch_up(self, text: str, change: evidence.Change) -> None:
-        """Name who wrote the new lines that a patch shows to have been there before the change."""
+        """Find the authors of unseen lines that, as a patch shows, are older than the change."""
         if change.after is None or not change.hunks or self._pending:
             return
         lines = file_texts.split_lines(text)
@@ -167,7 +167,7 @@ class _Labels:
         known = self._earlier.get(text) if change is None else None
         new = file_texts.split_lines(text)
         if known is not None:
-            # Restored: a rewind, or git.
+            # The content was restored by a rewind, or by git.
             self._lines, self._authors = new, known
         else:
             is_certain = version is None or version.known is not replay.Grade.INFERRED
@@ -177,7 +177,7 @@ class _Labels:
         self._pending.clear()
 
     def _carry_over(self, new: list[str], authors: list[Author], *, is_change: bool) -> None:
-        """Give lines that were there before the authors that they had."""
+        """Keep the authors of lines that were there before."""
         old = self._lines or []
         gone: list[int] = []
         come: list[int] = []
@@ -193,14 +193,14 @@ class _Labels:
             old[at]: self._authors[at] for at in gone if file_texts.is_distinctive(old[at])
         }
         if not is_change:
-            # Moved, or brought back by a rewind or by git.
+            # The line was moved, or brought back by a rewind or by git.
             for at in come:
                 authors[at] = self._gone.get(new[at], authors[at])
 
     def _name_new(
         self, new: list[str], author: Author, change: evidence.Change | None, *, is_certain: bool
     ) -> list[Author]:
-        """Return who wrote each line if it is a new one."""
+        """Return the authors that the lines have if they are new."""
         if not self._pending and (is_certain or change is None):
             return [author] * len(new)
         added = _place_added(self._pending, new)
@@ -208,7 +208,7 @@ class _Labels:
         if not all(each.change is None or _says_lines(each.change) for each in self._pending):
             other = UNKNOWN
         elif change is not None and _says_lines(change):
-            # In no recorded change, so it came from the unseen state in between.
+            # No recorded change has it, so it comes from the unseen state in between.
             unseen = [each for each in self._pending if each.change is None]
             other = Author(AuthorKind.OUTSIDE, unseen[-1]) if unseen else DOUBTFUL
         authors = [other] * len(new)
@@ -224,14 +224,14 @@ class _Labels:
         return authors
 
     def _fold(self, lines: Sequence[str]) -> Sequence[str]:
-        """Return the form in which lines are compared: adding a final newline changes none."""
+        """Return the lines in the form for comparison: adding a final newline changes none."""
         if self._ignore_space:
             return ["".join(line.split()) for line in lines]
         return [*lines[:-1], lines[-1].rstrip("\n") + "\n"] if lines else lines
 
 
 def _find_added(change: evidence.Change, lines: Sequence[str]) -> set[int]:
-    """Return the places of the lines that a change added: by its patch, or else by their text."""
+    """Return the positions of the lines that a change added, by its patch or else by their text."""
     if not change.hunks:
         return set(_find_texts(lines, _list_added([change])))
     added: set[int] = set()
@@ -242,13 +242,13 @@ def _find_added(change: evidence.Change, lines: Sequence[str]) -> set[int]:
 
 
 def _list_added(changes: Iterable[evidence.Change]) -> set[str]:
-    """Return the lines that changes added, wherever that was."""
+    """Return the lines that changes added, at any position."""
     blocks = (block for change in changes for block in _iter_blocks(change))
     return {line.text for block in blocks for line in block if line.is_added}
 
 
 def _find_texts(lines: Sequence[str], texts: Set[str]) -> list[int]:
-    """Return the places of lines that are among texts as patches have them."""
+    """Return the positions of lines that are among texts in the form of patches."""
     wanted = {*texts, *(f"{text}\n" for text in texts)}
     if _has_leading_tabs("".join(lines)):
         plain = [file_texts.shrink_tabs(line) if line[0] == "\t" else line for line in lines]
@@ -264,7 +264,7 @@ def _has_leading_tabs(text: str) -> bool:
 
 
 def _iter_places(lines: Sequence[str], line: str) -> Iterator[int]:
-    """Yield where a line is; takes a tenth of the time of a loop over all lines."""
+    """Yield the positions of a line; takes a tenth of the time of a loop over all lines."""
     at = -1
     for _ in range(lines.count(line)):
         at = lines.index(line, at + 1)
@@ -276,9 +276,9 @@ def _says_lines(change: evidence.Change) -> bool:
 
 
 def _place_added(versions: Sequence[replay.Version], lines: Sequence[str]) -> dict[int, Author]:
-    """Return who added which of `lines`, by changes of texts that are not known.
+    """Return the authors of those of `lines` that changes of unknown texts added.
 
-    A line that occurs once says where a change is; the lines beside it are found from there.
+    A line that occurs once shows where a change is; adjacent lines are found from there.
     """
     added: dict[int, Author] = {}
     if not versions:
@@ -298,7 +298,7 @@ def _place_added(versions: Sequence[replay.Version], lines: Sequence[str]) -> di
 def _find_block(
     block: Sequence[_SignedLine], lines: Sequence[str], places: Mapping[str, int]
 ) -> Iterator[int]:
-    """Yield where the added lines of a block are, in both directions from each that is unique."""
+    """Yield the positions of a block's added lines, in both directions from each unique line."""
     for anchor, (_, text) in enumerate(block):
         if text not in places:
             continue
@@ -313,7 +313,7 @@ def _find_block(
 
 
 def _find_cell(source: str | None, places: Mapping[str, int]) -> Iterator[int]:
-    """Yield which lines of a notebook are the source of a cell, one string or one for each line."""
+    """Yield the positions of the lines of a notebook that are the source of a cell."""
     if not source:
         return
     parts = (source, *file_texts.split_lines(source))
@@ -329,7 +329,7 @@ class _SignedLine(NamedTuple):
 
 
 def _iter_blocks(change: evidence.Change) -> Iterator[list[_SignedLine]]:
-    """Yield the lines after a change around each place, without leading tabs."""
+    """Yield the lines after a change around each of its positions, without leading tabs."""
     for hunk in change.hunks:
         yield [
             _SignedLine(line[0] == "+", line[1:]) for line in hunk.lines if line[:1] in ("+", " ")

@@ -1,13 +1,14 @@
-"""What a tool call says about the file that it read or changed, and the file-history backups of a
-Claude directory: plain copies, named by path hash and number.
+"""Evidence from tool calls about the files that they read or changed, and from the file-history
+backups of a Claude directory: plain copies, named by path hash and number.
 
-Of a call the client's result object counts, not the input: it has what was found and written. Calls
-of subagents have none in newer clients; there the input and the numbered lines are all there is.
+The client's result object of a call is used instead of the input, because it has the content that
+was read and written. Calls of subagents have none in newer clients; there only the input and the
+numbered lines are available.
 
-After a resume the backups may be in the directory of another id than the transcript's, so a name is
-looked up in all of them. Unrelated sessions have backups of the same name: from another directory,
-only one that was written when the record says is taken. Names come from transcripts and must be
-plain before they become paths.
+After a resume the backups may be in the directory of another session id, so a name is looked up in
+all directories. Unrelated sessions may have backups of the same name, so a backup from another
+directory is used only if it was written at the recorded time. Names come from transcripts and are
+checked before they are used as paths.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from recollect.versions.file_texts import decode_file, normalize
 
 _MAX_LINES: Final = 2_000
 _MAX_LINE: Final = 2_000
-"""Lines of a file, and characters of a line, that clients show by default."""
+"""Number of lines of a file, and of characters of a line, that clients show by default."""
 
 _NUMBERED: Final = re.compile(r" *(\d+)(?:\t|→)(.*)")
 
@@ -40,7 +41,7 @@ _NUMBERED: Final = re.compile(r" *(\d+)(?:\t|→)(.*)")
 def read_file_call(
     call: ToolCall, path: str, origin: evidence.Origin
 ) -> evidence.FileEvidence | None:
-    """Return what a successful call says about the file at `path`."""
+    """Return the evidence of a successful call about the file at `path`."""
     wanted, result = call.input, call.result
     match wanted:
         case file_tools.ReadInput():
@@ -96,7 +97,7 @@ def _read_lines(
         path=path,
         origin=origin,
         start=start,
-        # The last line may have been cut.
+        # The last line may be truncated.
         lines=tuple(lines[: file.num_lines or len(lines)][:-1]),
         total=file.total_lines,
     )
@@ -121,7 +122,7 @@ def _read_numbered(
 
 
 def _is_whole(text: str, wanted: file_tools.ReadInput, lines: Sequence[str]) -> bool:
-    """Return whether numbered lines without a gap or a notice are a whole file.
+    """Return whether numbered lines, without a gap or a notice, are a whole file.
 
     Only clients that put a tab after the number show an empty line after a final line end.
     """
@@ -157,7 +158,7 @@ def _read_write(
 
 
 def _drop_carriage_returns(hunks: tuple[PatchHunk, ...]) -> tuple[PatchHunk, ...]:
-    """Return nothing for a patch in which `\\r\\n` on disk makes every line look changed."""
+    """Return no hunks for a patch in which `\\r\\n` on disk makes every line look changed."""
     has_any = any(line.endswith("\r") for hunk in hunks for line in hunk.lines)
     return () if has_any else hunks
 
@@ -202,7 +203,7 @@ def _plan_steps(
 ) -> tuple[file_tools.EditStep, ...]:
     if isinstance(wanted, file_tools.MultiEditInput):
         return wanted.edits
-    # Without a result nothing says what was written: the client strips trailing blanks.
+    # Without a result, the written text is unknown: the client strips trailing whitespace.
     is_markdown = wanted.file_path.lower().endswith((".md", ".mdx"))
     new = wanted.new_string
     stripped = "\n".join(line.rstrip(" \t\r") for line in new.split("\n"))
@@ -218,7 +219,7 @@ def _plan_steps(
 DIRECTORY_NAME: Final = "file-history"
 MAX_BACKUP: Final = 64 * 1024 * 1024
 _TOLERANCE: Final = timedelta(seconds=2)
-"""Between the time of a backup in the records and of its file: 0.3 seconds were measured."""
+"""Maximum time between a recorded backup and its file: 0.3 seconds were measured."""
 _NAME: Final = re.compile(r"([0-9a-f]{16})@v(\d{1,9})")
 
 
@@ -226,10 +227,10 @@ class Backups(Protocol):
     """The file-history backups of sessions."""
 
     def read(self, session_id: str, name: str, time: str | None = None) -> bytes | None:
-        """Return the backup that was made at `time`; None if it is gone."""
+        """Return the backup made at `time`; None if it no longer exists."""
 
     def list_unrecorded(self, session_id: str, recorded: Iterable[str]) -> Iterable[BackupFile]:
-        """Return later versions of `recorded` backups that no record names, oldest first."""
+        """Return later, unrecorded versions of `recorded` backups, oldest first."""
 
 
 class BackupFile(NamedTuple):
@@ -240,7 +241,7 @@ class BackupFile(NamedTuple):
 
 
 class NoBackups:
-    """For sessions that come from no directory."""
+    """No backups, for sessions without a directory."""
 
     def read(self, session_id: str, name: str, time: str | None = None) -> bytes | None:
         """Return None."""
@@ -256,14 +257,14 @@ class NoBackups:
 
 
 class BackupDirectory:
-    """The backups below `file-history` of one Claude directory."""
+    """The backups in `file-history` of one Claude directory."""
 
     def __init__(self, root: Path | None) -> None:
         found = find_directory(root, DIRECTORY_NAME) if root else None
         self._directory = found if isinstance(found, Path) else None
 
     def read(self, session_id: str, name: str, time: str | None = None) -> bytes | None:
-        """Return a backup: the session's own, or one of another that was made at `time`."""
+        """Return a backup of the session, or one of another session made at `time`."""
         if self._directory is None or not _NAME.fullmatch(name):
             return None
         own = self._find_session(session_id)
@@ -276,7 +277,7 @@ class BackupDirectory:
         return next((data for data in found if data is not None), None)
 
     def list_unrecorded(self, session_id: str, recorded: Iterable[str]) -> Iterable[BackupFile]:
-        """Return versions in the session's directory after the last recorded one of each file."""
+        """Return the versions in the session's directory that are later than the recorded ones."""
         directory = self._find_session(session_id)
         if directory is None:
             return ()
@@ -312,7 +313,7 @@ class BackupDirectory:
 
 
 def _is_from(entry: Entry, made: datetime) -> bool:
-    """Whether a backup was written at a time; copies of it keep their time of modification."""
+    """Return whether a backup was written at a time; copies keep their modification time."""
     written = datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, UTC)
     return abs(written - made) <= _TOLERANCE
 
@@ -323,7 +324,7 @@ def _format_time(entry: Entry) -> str:
 
 
 def read_backup(reference: evidence.BackupReference, backups: Backups) -> evidence.Sighting | None:
-    """Return the content of a backup; None if it is gone or not text."""
+    """Return the content of a backup; None if it is missing or not text."""
     origin = reference.origin
     name = evidence.BackupName(origin.session_id, reference.name, reference.time)
     data = backups.read(*name)
@@ -342,7 +343,7 @@ def read_backup(reference: evidence.BackupReference, backups: Backups) -> eviden
 def read_unrecorded(
     session_id: str, named: Mapping[str, str], backups: Backups
 ) -> Iterator[evidence.Sighting]:
-    """Yield the backups that were made after the last record; `named` are paths by backup."""
+    """Yield the backups made after the last record; `named` has paths by backup."""
     paths = {name.partition("@")[0]: path for name, path in named.items()}
     for file in backups.list_unrecorded(session_id, named):
         reference = evidence.BackupReference(

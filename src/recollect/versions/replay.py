@@ -1,9 +1,9 @@
-"""Evidence → versions: what a file contained over time, and how well that is known.
+"""Replay evidence into versions: the content of a file over time, and how certain it is.
 
-A text is carried from one piece of evidence to the next. It stays certain only while nothing can
-have changed the file unseen: the client refuses to edit a file that changed since it was read, so
-an edit with a result proves that the file was as before, unless part of it was read again in
-between or the client says that it went ahead anyway. Everything else is inferred.
+A text is carried from one piece of evidence to the next. It stays certain only while no unseen
+change is possible: the client refuses to edit a file that changed since it was read, so an edit
+with a result proves that the file was unchanged, unless part of it was read again in between or the
+client reports that it went ahead anyway. Everything else is inferred.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from recollect.versions.evidence import (
 
 
 class Grade(StrEnum):
-    """How well the content of a version is known."""
+    """How certain the content of a version is."""
 
     EXACT = "exact"
     """The whole content is recorded."""
     REPLAYED = "replayed"
     """An unbroken chain of edits leads to it from an exact version."""
     INFERRED = "inferred"
-    """It agrees with all that is recorded, but something unseen may have changed the file."""
+    """It agrees with all records, but an unseen change is possible."""
     PARTIAL = "partial"
     """Only the changed lines are known."""
 
 
 class VersionKind(StrEnum):
-    """What made a version."""
+    """The origin of a version."""
 
     WRITE = "write"
     EDIT = "edit"
     SEEN = "seen"
-    """The first content that is known, or known again, without a change that made it."""
+    """The first known content, or the first known again, without a change that made it."""
     OUTSIDE = "outside"
     """Changed by something other than a tool that edits files."""
     DELETED = "deleted"
 
 
 class Version(Struct, frozen=True, kw_only=True):
-    """The content of a file from one moment to the next; `text` is None if it is not known."""
+    """The content of a file for a period of time; `text` is None if it is not known."""
 
     number: int
     path: str
@@ -69,21 +69,21 @@ class Version(Struct, frozen=True, kw_only=True):
     added: int = 0
     removed: int = 0
     causes: tuple[Cause, ...] = ()
-    """For an outside change: what may have made it, most likely first."""
+    """For an outside change: its possible causes, most likely first."""
     change: Change | None = None
     windows: tuple[Window, ...] = ()
-    """For a partial version: lines that were seen."""
+    """For a partial version: the lines that were seen."""
     backup: BackupName | None = None
-    """The file-history backup with its bytes."""
+    """The file-history backup with the content."""
 
     @property
     def exists(self) -> bool:
-        """Whether there was a file."""
+        """Whether the file existed."""
         return self.kind is not VersionKind.DELETED
 
 
 class CheckedPrediction(Struct, frozen=True, kw_only=True):
-    """A predicted content that could be compared with recorded content."""
+    """A predicted content that was compared with recorded content."""
 
     path: str
     origin: Origin
@@ -93,20 +93,20 @@ class CheckedPrediction(Struct, frozen=True, kw_only=True):
 
 
 class Replay(Struct, frozen=True):
-    """The versions of one file, oldest first, and how predictions turned out."""
+    """The versions of one file, oldest first, and the checked predictions."""
 
     versions: tuple[Version, ...]
     checks: tuple[CheckedPrediction, ...]
     later_causes: tuple[Cause, ...] = ()
-    """What may have changed the file after all that is recorded about it."""
+    """Possible causes of changes after the last evidence."""
 
 
 FindBase = Callable[[Change, Sequence[Window]], str | None]
-"""Returns a content from git that a change and windows agree with."""
+"""Returns a committed content that fits a change and windows."""
 
 
 def replay(path: str, evidence: Iterable[Evidence], find_base: FindBase | None = None) -> Replay:
-    """Return the versions of the file at `path`; evidence about other files is skipped."""
+    """Return the versions of the file at `path`; evidence about other files is ignored."""
     machine = _Machine(path, find_base)
     for each in _drop_late_copies(follow_renames(path, list(evidence))):
         machine.take(each)
@@ -130,14 +130,14 @@ def follow_renames(path: str, evidence: Sequence[Evidence]) -> list[FileEvidence
 
 
 def _is_known(path: str, evidence: Iterable[Evidence]) -> bool:
-    """Return whether there was such a file: a tool used it, or a command moved one there."""
+    """Return whether there was such a file: a tool used it, or a command moved a file there."""
     return any(each.path == path and not isinstance(each, Cause) for each in evidence)
 
 
 def _drop_late_copies(evidence: Sequence[FileEvidence | Cause]) -> list[FileEvidence | Cause]:
-    """Leave out first backups that a change contradicts or makes superfluous.
+    """Leave out first backups that a change contradicts or makes unnecessary.
 
-    2.0.x sometimes copies the file after its first edit; what the edit itself says is right.
+    2.0.x sometimes copies the file after its first edit; then the edit itself is right.
     """
     kept: list[FileEvidence | Cause] = []
     following: Change | None = None
@@ -165,7 +165,7 @@ class _Machine:
         self._is_deleted = False
         self._session: str | None = None
         self.causes: dict[CauseKind, Cause] = {}
-        """What may have changed the file since, the last of each kind."""
+        """Possible causes of changes since then, the last of each kind."""
         self._is_unsure = False
         self._windows: list[Window] = []
 
@@ -185,14 +185,14 @@ class _Machine:
     def _cross_session(self, evidence: FileEvidence) -> None:
         session = evidence.origin.session_id
         if self._session not in (None, session):
-            # Between sessions half of all files change, and no client checked that.
+            # Half of all files change between sessions, and no client checks that.
             cause = Cause(kind=CauseKind.SESSION, origin=evidence.origin)
             self.causes[cause.kind] = cause
             self._is_unsure = True
         self._session = session
 
     def _confirm(self, text: str | None, grade: Grade) -> None:
-        """From here on the content is `text`."""
+        """Continue with `text` as the content."""
         self._text, self._grade = text, grade
         self._is_deleted = False
         self.causes.clear()
@@ -202,7 +202,7 @@ class _Machine:
     def _compare_content(
         self, text: str | None, origin: Origin, backup: BackupName | None = None
     ) -> None:
-        """Compare with content that is recorded as a whole."""
+        """Compare with a recorded whole content."""
         if text is None:
             self._record_absence(origin)
             return
@@ -241,7 +241,7 @@ class _Machine:
         )
 
     def _upgrade(self, backup: BackupName | None) -> None:
-        """A replayed content that is seen later is proven."""
+        """Mark a replayed content as exact, because it was seen later."""
         if not self.versions or self.versions[-1].text != self._text:
             return
         last = self.versions[-1]
@@ -249,7 +249,7 @@ class _Machine:
         self.versions[-1] = replace(last, known=known, backup=last.backup or backup)
 
     def _adopt_into_partial(self, text: str) -> None:
-        """Give a partial version the content that is seen after it, if its lines are there."""
+        """Give a partial version the content that was seen after it, if that contains its lines."""
         last = self.versions[-1] if self.versions else None
         if last is None or last.known is not Grade.PARTIAL or last.change is None:
             return
@@ -257,7 +257,7 @@ class _Machine:
             self.versions[-1] = replace(last, text=text, known=Grade.INFERRED)
 
     def _look(self, window: Window) -> None:
-        """Compare with lines that are recorded."""
+        """Compare with recorded lines."""
         if self._text is None:
             self._windows.append(window)
         elif not file_texts.fits_window(self._text, window.start, window.lines, window.total):
@@ -265,7 +265,7 @@ class _Machine:
             self._confirm(None, Grade.PARTIAL)
             self._windows.append(window)
         elif self.causes:
-            # The client now takes the file as read: its next edit proves nothing about the rest.
+            # The client now considers the file read: its next edit proves nothing about the rest.
             self._is_unsure = True
 
     def _change(self, change: Change) -> None:
@@ -284,7 +284,7 @@ class _Machine:
             self._apply(change)
 
     def _see_patched(self, change: Change, after: str) -> None:
-        """Compare with the content that the patch of a whole file leads back to."""
+        """Compare with the content before the patch of a whole file."""
         before = file_texts.revert_patch(after, change.hunks)
         if (
             before is None
@@ -296,11 +296,11 @@ class _Machine:
         self._confirm(before, Grade.INFERRED)
 
     def _start_from_base(self, change: Change) -> None:
-        """Take a content from git that agrees with the change and all windows."""
+        """Start with a committed content that fits the change and all windows."""
         if change.is_new or self._find_base is None or not (change.hunks or change.steps):
             return
         if self.versions:
-            # What was seen before is not in git yet, so no content there can be the right one.
+            # Content seen before is not committed yet, so no committed content can be right.
             return
         base = self._find_base(change, tuple(self._windows))
         if base is not None:
@@ -368,7 +368,7 @@ class _Machine:
         )
 
     def _rank_causes(self) -> list[Cause]:
-        """Return the causes, the most specific first."""
+        """Return the causes, most specific first."""
         order = {kind: place for place, kind in enumerate(_RANK)}
         return sorted(self.causes.values(), key=lambda cause: order[cause.kind])
 
@@ -387,7 +387,7 @@ _RANK: Final = (
 
 
 def predict(text: str, change: Change) -> str | None:
-    """Return the content after a change; None if it does not fit."""
+    """Return the content after a change; None if the change does not fit."""
     if not file_texts.fits_patch_before(text, change.hunks):
         return None
     after = file_texts.apply_steps(text, change.steps)
@@ -395,7 +395,7 @@ def predict(text: str, change: Change) -> str | None:
 
 
 def _fill_backwards(versions: Sequence[Version]) -> list[Version]:
-    """Give partial versions the content that undoing the next change leads to."""
+    """Give partial versions the content that results from undoing the next change."""
     filled = list(versions)
     for at in range(len(filled) - 2, -1, -1):
         version, following = filled[at], filled[at + 1]

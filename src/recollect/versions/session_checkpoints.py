@@ -1,15 +1,14 @@
-"""The state of a session's files at each of its prompts: what a rewind would bring back, and more;
-and the checkpoints that opcode, a front end for Claude Code, keeps beside a session.
+"""The state of a session's files at each prompt, which includes everything that a rewind would
+restore; and the checkpoints that opcode, a front end for Claude Code, keeps beside a session.
 
 `.timelines/SESSION/timeline.json` has a tree of opcode's checkpoints; the content of files is
-beside it in a compressed pool. They are listed as what they are and never taken for a
-source of versions: opcode copies a whole project when a message is complete, so nothing says which
-change made a file.
+beside it in a compressed pool. They are only listed and never used as a source of versions: opcode
+copies a whole project when a message is complete, so the change that made a file is unknown.
 
-The backups of Claude Code say for certain what a file contained when a prompt was sent. Where there
-are none, it is inferred: from the last version before, or from what was seen next if only a person
-can have changed it. Files that no tool of the session touched are not covered, and neither is what
-shell commands did to files that were never looked at again.
+The backups of Claude Code contain the exact content of a file when a prompt was sent. Without a
+backup, the content is inferred from the previous version, or from the next one seen if only a
+person can have changed the file. Files that no tool of the session touched are not covered, nor are
+changes by shell commands to files that were never read again.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ _MAX_PROMPT: Final = 500
 
 
 class OpcodeCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A state of a project that opcode saved."""
+    """A project state that opcode saved."""
 
     id: str
     time: str | None
     words: str
-    """Its description, or the prompt before it, on one line and without definite secrets."""
+    """Its description, or the prompt before it, as one line without definite secrets."""
     files: int
 
 
@@ -70,7 +69,7 @@ class _Timeline(msgspec.Struct, rename="camel"):
 
 
 def list_opcode_checkpoints(transcript: Transcript) -> tuple[OpcodeCheckpoint, ...]:
-    """Return the checkpoints that opcode made of a session, oldest first; none if unreadable."""
+    """Return opcode's checkpoints of a session, oldest first; none if unreadable."""
     name = transcript.session_id or ""
     if not is_plain_name(name):
         return ()
@@ -107,7 +106,7 @@ def _describe(node: _Node) -> OpcodeCheckpoint:
 
 
 class FileState(msgspec.Struct, frozen=True):
-    """A file at a checkpoint; without a version, nothing is known about it then."""
+    """A file at a checkpoint; without a version, its content is unknown."""
 
     path: str
     version: Version | None
@@ -115,12 +114,12 @@ class FileState(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> Grade | None:
-        """How well the content is known."""
+        """Return how certain the content is."""
         return self.version.known if self.version else None
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of a session at a prompt, whose turn gives it its number."""
+    """The files of a session at a prompt; numbered by the turn of the prompt."""
 
     number: int
     time: str | None
@@ -129,13 +128,13 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionCheckpoints(msgspec.Struct, frozen=True, kw_only=True):
-    """The checkpoints of a session, and the directory that it worked in."""
+    """The checkpoints of a session, and its working directory."""
 
     session_id: str
     directory: str
     checkpoints: tuple[Checkpoint, ...]
     opcode: tuple[OpcodeCheckpoint, ...] = ()
-    """Those that opcode made, which are listed only."""
+    """The checkpoints made by opcode, which are only listed."""
 
     def find(self, number: int) -> Checkpoint:
         """Return the checkpoint of a turn; raise NothingFound if there is none."""
@@ -199,7 +198,7 @@ def _make(
 
 
 def _name_at(turn: Turn, path: str, renames: Sequence[Rename]) -> str:
-    """Return the name that a file had at a prompt, before commands after it moved the file."""
+    """Return the name of a file at a prompt, before later commands moved it."""
     for each in reversed(renames):
         if each.path == path and (each.origin.turn or 0) >= turn.number:
             path = each.old_path
@@ -220,14 +219,14 @@ def _find_state(
     elif following is not None and following.change is not None and following.change.is_new:
         return FileState(path, None, exists=False)
     else:
-        # Seen later, before anything of this session changed it.
+        # Seen later, before this session changed it.
         is_content = following is not None and following.change is None
         return FileState(path, _downgrade(following) if following and is_content else None)
     return FileState(path, _downgrade(found), found.exists)
 
 
 def _find_seen(path: str, versions: Sequence[Version], sighting: Sighting) -> FileState:
-    """Return the state that a backup proves."""
+    """Return the state that is proven by a backup."""
     if sighting.text is None:
         return FileState(path, None, exists=False)
     same = [version for version in versions if version.text == sighting.text]
@@ -239,7 +238,7 @@ def _find_seen(path: str, versions: Sequence[Version], sighting: Sighting) -> Fi
 
 
 def _was_there(version: Version, turn: Turn) -> bool:
-    """Return whether what was seen during a turn was probably there when it began."""
+    """Return whether content seen during a turn probably existed when the turn began."""
     is_from_person = all(cause.kind in _BY_PERSON for cause in version.causes)
     is_seen = version.kind in (VersionKind.OUTSIDE, VersionKind.DELETED)
     return is_seen and is_from_person and version.origin.turn == turn.number

@@ -1,10 +1,10 @@
-"""Session → what it says about files, in the order in which it happened; what a shell command may
-have done to files is a hint, judged by its words, never by its effect.
+"""Collect the evidence of a session about files, in chronological order. Possible changes by shell
+commands are only hints, judged by the words of a command and not by its effect.
 
-A command that moves one file is read too, so that a file keeps its history under a new name.
+A command that moves one file is parsed too, so that the file keeps its history under a new name.
 
-The main transcript and each subagent are in order themselves; they are merged by time. What calls
-and backups contain is read here, or left to be read later: then there is a reference in its place.
+The main transcript and each subagent are already in order; they are merged by time. The contents of
+calls and backups are read now, or replaced by references to read them later.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _PATTERN: Final = frozenset("*?$[{")
 
 
 def classify_command(command: str) -> CauseKind | None:
-    """Return what kind of change a command may have made; None if it only reads."""
+    """Return the kind of change that a command may have made; None if it only reads."""
     if _FORMATTER.search(command):
         return CauseKind.FORMATTER
     if _GIT.search(command):
@@ -84,7 +84,7 @@ def _is_reading(words: list[str]) -> bool:
 
 
 def find_renames(command: str, cwd: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the old and the new path of each file that a command moves, as far as it says so."""
+    """Yield the old and the new path of each file that a command moves, as far as it names them."""
     directory = cwd
     for part in _SEPARATOR.split(command):
         try:
@@ -106,7 +106,7 @@ _SHELL_TOOLS: Final = frozenset({"Bash", "PowerShell"})
 _STALE: Final = re.compile(r"modified since (?:it was )?read|unexpectedly modified", re.IGNORECASE)
 _MAX_PROMPT: Final = 500
 _LATE_FIRST_COPY: Final = "2.0."
-"""Clients whose first backup of a file may have been copied after the edit."""
+"""Prefix of client versions whose first backup may have been copied after the edit."""
 
 
 class _Placed(NamedTuple):
@@ -119,13 +119,13 @@ class _Placed(NamedTuple):
 def collect_evidence(
     session: Session, backups: recorded_evidence.Backups | None = None
 ) -> tuple[Evidence, ...]:
-    """Return what a session and its subagents say about files, and possible causes."""
+    """Return the evidence of a session and its subagents about files, and possible causes."""
     found = _merge(_Collector(session, backups or recorded_evidence.NoBackups()).iter_placed())
     return tuple(each for each in found if not isinstance(each, Reference))
 
 
 def collect_references(session: Session) -> tuple[Evidence | Reference, ...]:
-    """Return the same with references instead of what calls and recorded backups contain."""
+    """Return the same, with references instead of the contents of calls and recorded backups."""
     return tuple(_merge(_Collector(session, None).iter_placed()))
 
 
@@ -139,12 +139,12 @@ def _merge(placed: Iterable[_Placed]) -> list[Evidence | Reference]:
 
 
 class _Collector:
-    """One session while its evidence is collected."""
+    """Collects the evidence of one session."""
 
     def __init__(self, session: Session, backups: recorded_evidence.Backups | None) -> None:
         self._main = session
         self._backups = backups
-        """None to return references."""
+        """None to collect references."""
         cwds = session.facts.cwds
         self._cwd = cwds[0].value if cwds else None
         self._turns = {
@@ -254,7 +254,7 @@ class _Collector:
         return CallReference(path=path, origin=origin, spans=tuple(filter(None, spans)))
 
     def _iter_prompts(self) -> Iterator[_Placed]:
-        """The user may have changed files before each prompt."""
+        """Yield a cause before each prompt, because the user may have changed files."""
         for turn in self._main.turns:
             records = turn.messages[0].records if turn.messages else ()
             if not records:
@@ -277,7 +277,7 @@ class _Collector:
     def _iter_notices(
         self, session: Session, agent_id: str | None, turn: turns.Turn | None
     ) -> Iterator[_Placed]:
-        """Hooks that ran, and files that the client saw changing."""
+        """Yield hooks that ran, and files that the client saw changing."""
         for hook in session.hooks:
             if not hook.is_remark:
                 origin = self._notice_origin(hook.uuid, hook.timestamp, agent_id, turn)
@@ -305,7 +305,7 @@ class _Collector:
         )
 
     def _iter_backups(self) -> Iterator[_Placed]:
-        """The contents that file-history records name, and later ones that it kept besides."""
+        """Yield the contents of recorded backups, and of later unrecorded ones."""
         named: dict[str, str] = {}
         seen: set[tuple[str, str | None]] = set()
         last: _Placed | None = None
@@ -369,10 +369,10 @@ def _find_span(session: Session, uuid: str | None) -> envelope.Span | None:
 
 
 def name_prompt(turn: turns.Turn | None) -> str:
-    """Return the prompt of a turn on one line, or how it begins, without definite secrets."""
+    """Return the prompt of a turn on one line, possibly shortened, without definite secrets."""
     if turn is None:
         return ""
-    # Masked before it is cut: half of a key is no longer recognised as one.
+    # Masked before it is cut, because half of a key is not recognised.
     words = mask_words(turn.words or (turn.command.name if turn.command else ""))
-    # Each line of a blame repeats it, and a prompt can be a pasted file.
+    # Each line of a blame repeats it, and a prompt may contain a whole file.
     return cut_text(" ".join(cut_text(words, 2 * _MAX_PROMPT).split()), _MAX_PROMPT)

@@ -1,7 +1,8 @@
-"""What a session says about files, without their contents: small enough for the index.
+"""The outline of a session: its records about files, without contents, small enough for the index.
 
-An outline refers to the lines of the transcripts in which contents are; expanding it for one file
-reads just those. It holds as long as the transcripts are what they were, which its user checks.
+An outline refers to the lines of transcripts that have the contents; expanding it for one file
+reads only those lines. It is valid as long as the transcripts are unchanged, which the caller
+checks.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from recollect.versions import evidence, recorded_evidence
 
 _LEVEL: Final = 6
 FindStream = Callable[[str], str | None]
-"""Returns the file that a recorded path is about; None if it is not wanted."""
+"""Returns the file for a recorded path; None if it is not wanted."""
 
 
 class OutdatedOutline(Exception):
-    """A line does not contain what the outline says."""
+    """Raised if a line does not have the content that the outline expects."""
 
 
 class OutlinedOrigin(msgspec.Struct, frozen=True, array_like=True):
@@ -50,17 +51,17 @@ class OutlinedOrigin(msgspec.Struct, frozen=True, array_like=True):
 
 
 class CallEntry(msgspec.Struct, frozen=True, array_like=True, tag=0):
-    """A call about a file, and where its lines are."""
+    """A call about a file, and the position of its lines."""
 
     path: int
     origin: OutlinedOrigin
     file: int
     spans: tuple[int, ...]
-    """Offset and length of each line, alternating."""
+    """Offset and length of each line, in turn."""
 
 
 class BackupEntry(msgspec.Struct, frozen=True, array_like=True, tag=1):
-    """A backup of a file; without a name, that there was no file."""
+    """A backup of a file; without a name, the file did not exist."""
 
     path: int
     origin: OutlinedOrigin
@@ -70,7 +71,7 @@ class BackupEntry(msgspec.Struct, frozen=True, array_like=True, tag=1):
 
 
 class CauseEntry(msgspec.Struct, frozen=True, array_like=True, tag=2):
-    """Something that may have changed the file at `path`, or any file."""
+    """A possible change of the file at `path`, or of any file."""
 
     kind: evidence.CauseKind
     time: str | None
@@ -91,32 +92,33 @@ Entry = CallEntry | BackupEntry | CauseEntry | RenameEntry
 
 
 class OutlinePart(msgspec.Struct, frozen=True, array_like=True):
-    """What is about one path, or any file if that is empty; decoded only if it is wanted."""
+    """The entries about one path, or about any file if it is empty; decoded on demand."""
 
     path: int
     entries: msgspec.Raw
-    """Entries in their order, each with its number among all of the session."""
+    """Entries in their order, each with its number in the session."""
 
 
 class Outline(msgspec.Struct, frozen=True, array_like=True):
-    """What a session says about files, in the order in which it happened."""
+    """The records of a session about files, in chronological order."""
 
     session_id: str
     cwds: tuple[str, ...]
-    """All directories that it worked in, normalized."""
+    """All working directories of the session, normalized."""
     worktrees: tuple[tuple[str, str], ...]
-    """Work trees that it made, and the directory that each belongs to."""
+    """The worktrees that the session created, each with its main directory."""
     files: tuple[bytes, ...]
     """The transcripts."""
     texts: tuple[str, ...]
-    """Paths, prompts and names, each once; the first is empty."""
+    """Paths, prompts and names without repetitions; the first is empty."""
     parts: tuple[OutlinePart, ...]
     commits: tuple[evidence.CommitMention, ...] = ()
 
     def list_names(self) -> set[str]:
-        """Return the names by which its files are found: see `name_file`.
+        """Return the names by which to find its files: see `name_file`.
 
-        One at the top of a project is found by its name alone too: the project may move.
+        A file at the top of a project is also found by its name alone, because the project may
+        move.
         """
         paths = {self.texts[each.path] for each in self.parts if each.path}
         tops = {path for path in paths if path.rpartition("/")[0] in self.cwds}
@@ -124,7 +126,7 @@ class Outline(msgspec.Struct, frozen=True, array_like=True):
 
 
 def name_file(path: str) -> str:
-    """Return the name of a file with the directory that it is in, of a normalized path."""
+    """Return the name of a file with its parent directory, from a normalized path."""
     return "/".join(path.rsplit("/", 2)[-2:])
 
 
@@ -133,12 +135,12 @@ _ENTRIES: Final = msgspec.msgpack.Decoder(list[tuple[int, Entry]])
 
 
 def encode_outline(outline: Outline) -> bytes:
-    """Return an outline in its form for the index."""
+    """Encode an outline for the index."""
     return zlib.compress(msgspec.msgpack.encode(outline), _LEVEL)
 
 
 def decode_outline(data: bytes) -> Outline | None:
-    """Return the outline that was encoded; None if this program cannot read it."""
+    """Decode an outline; None if this version cannot read it."""
     try:
         return _DECODER.decode(zlib.decompress(data))
     except (msgspec.MsgspecError, zlib.error):
@@ -148,9 +150,9 @@ def decode_outline(data: bytes) -> Outline | None:
 def expand_outline(
     outline: Outline, find_stream: FindStream, backups: recorded_evidence.Backups
 ) -> list[evidence.Evidence]:
-    """Return what a session says about the wanted files, reading only lines that are about them.
+    """Return the evidence about the wanted files, reading only the lines about them.
 
-    Raises `OutdatedOutline` if a line is not what it was, or cannot be read.
+    Raises `OutdatedOutline` if a line has changed or cannot be read.
     """
     with ExitStack() as stack:
         expansion = _Expansion(outline, find_stream, backups, stack)
@@ -169,7 +171,7 @@ def _add_unrecorded(
     named: dict[str, str],
     backups: recorded_evidence.Backups,
 ) -> list[evidence.Evidence]:
-    """Add the backups that no record names: made when the session ended, after its last prompt."""
+    """Add unrecorded backups, which were made when the session ended, after its last prompt."""
     unrecorded = (
         list(recorded_evidence.read_unrecorded(outline.session_id, named, backups)) if named else []
     )
@@ -181,7 +183,7 @@ def _add_unrecorded(
 
 
 class _Expansion:
-    """An outline while it is expanded for some files."""
+    """Expands an outline for some files."""
 
     def __init__(
         self,
@@ -196,10 +198,10 @@ class _Expansion:
         self._stack = stack
         self._open: dict[int, SourceFile] = {}
         self.named: dict[str, str] = {}
-        """The backups that records name, with their files."""
+        """The recorded backups, with their files."""
 
     def decode(self, part: OutlinePart) -> list[tuple[int, Entry]]:
-        """Return the entries of a part with their numbers; none if its file is not wanted."""
+        """Return the numbered entries of a part; none if its file is not wanted."""
         path = self._outline.texts[part.path]
         is_wanted = not path or self._find_stream(path) is not None
         return _ENTRIES.decode(part.entries) if is_wanted else []
@@ -255,7 +257,7 @@ class _Expansion:
         yield from [found] if found else []
 
     def _find_call(self, entry: CallEntry) -> ToolCall:
-        """Return the call that an entry refers to, made from its own lines."""
+        """Return the call of an entry, built from its own lines."""
         pairs = zip(entry.spans[::2], entry.spans[1::2], strict=True)
         links = [link for offset, length in pairs for link in self._read(entry, offset, length)]
         calls, _ = build_tool_calls(links)
@@ -277,14 +279,14 @@ class _Expansion:
         record = decode_record(data.removesuffix(b"\n"), Span(name, offset, length))
         if record is not None:
             return [record] if isinstance(record, Chain) else []
-        # Files are compared and restored as they were, whatever they hold.
+        # Contents are compared and restored unmasked.
         with masked_by(None):
             records = decode_bytes(name, offset, data)
         return [record for record in records if isinstance(record, Chain)]
 
 
 def iter_changes(outline: Outline, tools: Container[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each path that calls of these tools were about, with the times of the calls."""
+    """Yield each path that calls of these tools are about, with the times of the calls."""
     for part in outline.parts:
         entries = _ENTRIES.decode(part.entries) if part.path else []
         times = [
