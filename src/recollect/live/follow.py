@@ -21,18 +21,20 @@ from recollect.locations import TranscriptKind
 
 SURVEY_SECONDS: Final = 0.2
 SURVEY_SHARE: Final = 10
-"""A survey waits this many times as long as the last one took: at most a tenth of the time."""
+"""A survey is repeated after this many times its last duration: it takes at most a tenth of the
+time."""
 
 DELETED: Final = "its transcript was deleted"
 
 
 class FollowOptions(Struct, frozen=True, kw_only=True):
-    """Options of `follow`."""
+    """Options for `follow`."""
 
     poll: bool = False
     """Poll instead of using file-system events."""
     watch_limit: int | None = None
-    """Maximum directories to watch with file-system events; None is half the system's limit."""
+    """Maximum number of directories to watch with file-system events; None is half the system's
+    limit."""
     until: live_events.Until | None = None
     """Stop when all followed sessions are idle, or have ended."""
     status_seconds: float = 1.0
@@ -175,7 +177,7 @@ class _Follower:
         await self._watcher.watch(survey.directories)
 
     def _was_missed(self, path: str) -> bool:
-        """Return whether the watcher should have reported the change of a known file by now."""
+        """Return whether the watcher should already have reported the change of a known file."""
         file = self._files[path]
         is_old = time.time() - file.transcript.mtime_ns / 1e9 > self._options.quiet_seconds
         return path not in self._queue and not file.is_new and is_old
@@ -258,7 +260,7 @@ class _Follower:
         if until is None or self._queue or self._watcher.changed.is_set():
             return False
         if time.monotonic() - self._last_change < self._options.quiet_seconds:
-            # A client reports its status before it writes the records that led to it.
+            # A client reports its status before it writes the records that caused it.
             return False
         last = self._scope.session_ids[-1:] or self._status_tracker.session_ids
         return self._status_tracker.is_done(until, last)

@@ -1,9 +1,9 @@
-"""Which files a follower follows, and how far each has been read.
+"""The files that a follower follows, and how far each has been read.
 
 A scope finds the transcripts and the directories to watch: one session with its subagents, or whole
 roots. When a session continues under another id, its scope includes that one too. `FollowedFiles`
-keeps the start and the position of every file; one that has not been written to since following
-began costs an entry in a table and is never opened. When to look is decided in `follow`.
+keeps the start and the position of every file; a file that has not been written to since following
+began is only an entry in a table and is never opened. `follow` decides when to check the files.
 """
 
 from collections.abc import Iterable, Iterator
@@ -110,7 +110,7 @@ class FollowedFiles:
         return Checkpoint(self.cursor)
 
     def record_position(self, path: str) -> None:
-        """Add the position of a file to the cursor if it has none there yet."""
+        """Add the position of a file to the cursor if it is missing there."""
         tail = self._by_path[path].tail
         if tail and self.cursor.find_mark(path) is None:
             self.move_cursor(path, tail.mark)
@@ -138,7 +138,7 @@ class FollowedFiles:
         return None
 
     def _must_read(self, file: FollowedFile) -> bool:
-        # The newest file may have been written again without a change of its mtime.
+        # The newest file may have been rewritten without a change of its mtime.
         is_unchanged = self.cursor.is_unchanged(file.transcript.mtime_ns)
         return not (isinstance(file.start, End) and is_unchanged)
 
@@ -155,7 +155,7 @@ class FollowedFiles:
         return end if self._start.is_unchanged(transcript.mtime_ns) else StartOver()
 
     def _find_moved_mark(self, transcript: Transcript) -> Start:
-        """Return how far the same session was read in a file that has since disappeared."""
+        """Return how far the same session was read in a file that no longer exists."""
         for file in self._by_path.values():
             if file.is_gone and file.tail and _file_key(file.transcript) == _file_key(transcript):
                 return file.tail.mark
@@ -169,7 +169,7 @@ def _is_current(file: FollowedFile, listed: Transcript) -> bool:
 
 
 def _find_owner(transcript: Transcript) -> str | None:
-    """Return the session that a subagent of Claude Code 2.0.x belongs to, from its records."""
+    """Return the session of a subagent of Claude Code 2.0.x, as named in its records."""
     found = find_session_id(transcript.path)
     return found and claude_directories.encode_id(found)
 
@@ -193,11 +193,11 @@ class FollowScope(Protocol):
 
     roots: tuple[Path, ...]
     is_narrow: bool
-    """Whether there are few enough files to announce each before anything happens in it."""
+    """Whether there are few enough files to announce each before its first event."""
 
     @property
     def session_ids(self) -> tuple[str, ...]:
-        """The sessions whose status is reported even if nothing is appended to them."""
+        """Return the sessions whose status is reported even if nothing is appended to them."""
         ...
 
     def is_excluded(self, path: str) -> bool:
@@ -205,7 +205,7 @@ class FollowScope(Protocol):
         ...
 
     def survey(self) -> ScopeSurvey:
-        """List the files and directories as they are now; blocks."""
+        """List the current files and directories; blocks."""
         ...
 
     def include(self, session_id: str) -> None:
@@ -214,7 +214,7 @@ class FollowScope(Protocol):
 
 
 class SessionScope:
-    """One session and its subagents, wherever its file moves; or a single subagent."""
+    """One session and its subagents, even if its file moves; or a single subagent."""
 
     is_narrow = True
 
@@ -226,11 +226,11 @@ class SessionScope:
 
     @property
     def session_ids(self) -> tuple[str, ...]:
-        """The session and the ones it continued in."""
+        """Return the session and those that it continued in."""
         return () if self._subagent else tuple(self._directories)
 
     def is_excluded(self, path: str) -> bool:
-        """Return whether it is another session's; the name of a subagent's file does not say."""
+        """Return whether it is another session's; a subagent's file name does not show that."""
         name = Path(path).name
         stem = name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)
         is_session = stem != name and not stem.startswith("agent-")
@@ -291,7 +291,7 @@ class RootScope:
 
     @property
     def session_ids(self) -> tuple[str, ...]:
-        """Empty: most sessions of a root ended long ago."""
+        """Return no sessions, because most sessions of a root ended long ago."""
         return ()
 
     def is_excluded(self, path: str) -> bool:
@@ -317,7 +317,7 @@ class RootScope:
         if transcript.path not in self._cwd_matches:
             cwd = find_cwd(transcript.path)
             if cwd is None:
-                # Its first lines do not name a directory yet; the next survey tries again.
+                # The first lines do not name a directory yet; the next survey tries again.
                 return False
             self._cwd_matches[transcript.path] = wanted in cwd.casefold()
         return self._cwd_matches[transcript.path]

@@ -2,9 +2,9 @@
 and cursors: how far a follower has read, as a string short enough to be an event id.
 
 A mark is an offset and the hash of everything before it, so it also holds for a copy or a restored
-file, which device and inode would not. A cursor has marks only for files that were read. For the
-others it is enough to know that they have not been written since: `since_ns` is the newest mtime of
-any file when following began, so that only the file system's own clock is used.
+file, which device and inode would not. A cursor has marks only for files that were read. The others
+only have to be unchanged since then: `since_ns` is the newest mtime of any file when following
+began, so only the file system's own clock is used.
 
 The records appended to a file since its last `Reset` equal a fresh read of that file. Every event
 has an id; resuming from it yields everything after that event, and nothing twice. The status of
@@ -33,7 +33,8 @@ from recollect.records.state import ContinuedIn
 from recollect.redact import mask_path
 
 MAX_MARKS: Final = 64
-"""Marks in one cursor. A file whose mark was dropped is read from its start after resuming."""
+"""Maximum number of marks in a cursor. A file whose mark was dropped is read from its start after
+resuming."""
 
 _VERSION: Final = "1."
 _KEY_BYTES: Final = 8
@@ -53,7 +54,7 @@ class Cursor(Struct, frozen=True, array_like=True):
     marks: dict[bytes, Mark] = {}
 
     def find_mark(self, path: str) -> Mark | None:
-        """Return how far the file at `path` was read, or None if that is not known."""
+        """Return the mark of the file at `path`; None if it has none."""
         return self.marks.get(path_key(path))
 
     def is_unchanged(self, mtime_ns: int) -> bool:
@@ -70,7 +71,7 @@ class Checkpoint(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """The cursor as text, encoded on access because few consumers need it."""
+        """Return the cursor as text, encoded on access because few consumers need it."""
         return encode_cursor(advance(self.cursor, {self.key: self.mark} if self.mark else {}))
 
 
@@ -107,26 +108,26 @@ def decode_cursor(text: str) -> Cursor:
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """Something that happened; `checkpoint` is the position after it."""
+    """An event; `checkpoint` is the position after it."""
 
     checkpoint: Checkpoint = Checkpoint()
 
     @property
     def id(self) -> str:
-        """The position to resume after, as text."""
+        """Return the position to resume after, as text."""
         return self.checkpoint.id
 
 
 class EventSubject(Struct, frozen=True, kw_only=True):
-    """The file that an event is about, and what it belongs to."""
+    """The file of an event, and its session and project."""
 
     path: str
     session_id: str
-    """For a subagent, the session it works for; "" while that is not known."""
+    """For a subagent, the session that started it; "" while unknown."""
     agent_id: str | None
     kind: TranscriptKind
     project: str
-    """The name of its directory below `projects`."""
+    """The name of the project directory below `projects`."""
 
 
 class Found(Event, frozen=True, kw_only=True):
@@ -152,7 +153,7 @@ class Reset(Event, frozen=True, kw_only=True):
 
 
 class CaughtUp(Event, frozen=True):
-    """Everything on disk has been read; whatever follows is happening now."""
+    """Everything on disk has been read; later events are live."""
 
 
 class StatusChanged(Event, frozen=True, kw_only=True):
@@ -171,14 +172,14 @@ class Continued(Event, frozen=True, kw_only=True):
 
 
 class Ended(Event, frozen=True, kw_only=True):
-    """The client of a session exited, or its file was deleted; it may still be resumed later."""
+    """The client of a session exited, or its file was deleted; the session may still be resumed."""
 
     session_id: str
     reason: str
 
 
 class Watching(Event, frozen=True, kw_only=True):
-    """How changes are detected from now on; `reason` says why it polls."""
+    """How changes are detected from now on; `reason` explains why it polls."""
 
     is_polling: bool
     reason: str
@@ -206,15 +207,15 @@ class StatusTracker:
 
     @property
     def session_ids(self) -> tuple[str, ...]:
-        """The sessions seen so far."""
+        """Return the sessions seen so far."""
         return tuple(self._turns)
 
     def reset(self, session_id: str) -> None:
-        """Forget the turn state of a session whose file is read again from the start."""
+        """Discard the turn state of a session whose file is read again from the start."""
         self._turns[session_id] = session_status.TurnState()
 
     def add(self, session_id: str, record: Record, checkpoint: Checkpoint) -> Continued | None:
-        """Apply a record of the session's own file; return where it continues, if it says so."""
+        """Apply a record of the session's own file; return the continuation if it names one."""
         if session_id not in self._turns:
             self._turns[session_id] = session_status.TurnState()
         self._turns[session_id] = session_status.advance_turn(self._turns[session_id], record)
@@ -299,7 +300,7 @@ _FLAGS: Final = ("is_new", "is_polling")
 
 
 def describe_event(event: AnyEvent, *, with_record: bool = True) -> EventDocument:
-    """Convert an event to its document, without the record itself if it is not wanted."""
+    """Convert an event to its document, with or without its record."""
     plain = {name: getattr(event, name) or None for name in _PLAIN if hasattr(event, name)}
     flags = {name: getattr(event, name) for name in _FLAGS if hasattr(event, name)}
     return EventDocument(

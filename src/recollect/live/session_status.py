@@ -1,9 +1,9 @@
 """The status of a session: running, waiting, idle, ended or unknown, with the reason.
 
 There are two sources: the file that a client keeps while it runs, and the last records of the
-transcript, read in constant memory. The client is believed while its process is alive. Records
-alone cannot say whether a call is running or waiting for permission, or whether a client still has
-the session open; the status is then `unknown`, never a guess.
+transcript, read in constant memory. The client's file is trusted while its process is alive.
+Records alone do not show whether a call is running or waiting for permission, or whether a client
+still has the session open; the status is then `unknown`, never a guess.
 """
 
 from collections.abc import Mapping
@@ -42,11 +42,11 @@ class TurnState(Struct, frozen=True):
     """Whose turn it is after the last record."""
 
     is_open: bool | None = None
-    """Whether the model or a tool comes next; None if unknown, as after a command."""
+    """Whether the model or a tool is next; None if unknown, as after a command."""
     pending: dict[str, str] = {}
     """Tool names of the calls without a result, by call id."""
     is_closing: bool = False
-    """Whether the client wrote its totals, as it does on exit, and no message came after them."""
+    """Whether the client wrote its totals, as it does on exit, without a later message."""
     continued_in: str | None = None
 
 
@@ -123,7 +123,7 @@ _PERMISSION: Final = "permission"
 
 
 class SessionStatus(Struct, frozen=True):
-    """What a session is doing, and how we know."""
+    """The status of a session, and its source."""
 
     kind: StatusKind
     reason: str
@@ -131,7 +131,7 @@ class SessionStatus(Struct, frozen=True):
 
 
 class Client(Struct, frozen=True):
-    """The state in a client's file, which may be left over from one that no longer runs."""
+    """The state in a client's file, which may remain after the client has exited."""
 
     pid: int
     is_alive: bool
@@ -142,8 +142,8 @@ class Client(Struct, frozen=True):
 def read_clients(root: Path, before: Mapping[str, Client]) -> dict[str, Client]:
     """Return the clients of a root by the session that they have or had open.
 
-    A client rewrites its file whenever its status changes; while a file is half written, the client
-    keeps its state from `before`.
+    A client rewrites its file whenever its status changes; while a file is half written, the state
+    in `before` is used.
     """
     clients: dict[str, Client] = {}
     for path, process in iter_process_files(root):
@@ -213,7 +213,7 @@ def is_question(tool: str) -> bool:
 
 
 def is_waiting_for_input(status: SessionStatus, turn: TurnState) -> bool:
-    """Return whether nothing more will happen without input, as far as is known."""
+    """Return whether the session waits for input, as far as is known."""
     if status.kind is StatusKind.UNKNOWN:
         return turn.is_open is False and not turn.pending
     return status.kind in {StatusKind.IDLE, StatusKind.ENDED}

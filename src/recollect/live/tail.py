@@ -1,9 +1,9 @@
-"""One transcript that grows → its records, each once, in order.
+"""Read the records of one growing transcript, each once, in order.
 
-Nothing is kept of a line that has not ended: it is read again once there is more, so a torn line
-that is rewritten costs nothing. Each read checks that the head and the known end of the file are
+An unfinished line is not kept: it is read again when the file has grown, so a torn line that is
+rewritten needs no special case. Each read checks that the start and the known end of the file are
 unchanged; changes in the middle that keep the size are found by `check`, which hashes everything
-that was read. Whatever happened, the records since the last reset are those of a fresh read.
+that was read. In any case, the records since the last reset are those of a fresh read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -45,7 +45,7 @@ Identity = tuple[int, int]
 
 
 class Piece(Struct, frozen=True, gc=False):
-    """A record, its bytes, and the position after it; a line that is too long has no bytes."""
+    """A record, its bytes (empty if the line is too long), and the position after it."""
 
     record: Record
     raw: bytes
@@ -53,28 +53,28 @@ class Piece(Struct, frozen=True, gc=False):
 
 
 class TailStep(Struct, frozen=True):
-    """The result of one read. With `reset`, everything before it no longer counts."""
+    """The result of one read. With `reset`, all earlier records are invalid."""
 
     pieces: tuple[Piece, ...] = ()
     reset: str | None = None
     is_caught_up: bool = True
-    """Whether there was nothing more to read."""
+    """Whether everything up to the end of the file has been read."""
     is_gone: bool = False
 
 
 class End(Struct, frozen=True):
-    """Start where this file ended when it had this size."""
+    """Start at the end that the file had when it was this long."""
 
     identity: Identity
     size: int
 
 
 class StartOver(Struct, frozen=True):
-    """Start from the beginning, and discard what is known of the file."""
+    """Start from the beginning, and discard everything known about the file."""
 
 
 Start = Mark | End | StartOver | None
-"""Where to begin to read; None is the beginning."""
+"""Where to start reading; None is the beginning."""
 
 
 class Tail:
@@ -98,20 +98,20 @@ class Tail:
 
     @property
     def mark(self) -> Mark:
-        """How far it has been read: the start of a line."""
+        """Return the position up to which it has been read, always the start of a line."""
         return Mark(self._offset, self._digest.digest())
 
     @property
     def needs_verification(self) -> bool:
-        """Whether the file has changed since everything that was read was last compared."""
+        """Return whether the file has changed since everything that was read was last verified."""
         return self._state is not None and self._state.stamp != self._checked
 
     def is_current(self, listed: Stamp) -> bool:
-        """Return whether a file that is listed like this is unchanged since it was last read."""
+        """Return whether a file that is listed with this stamp is unchanged since the last read."""
         return self._state is not None and self._state.is_current(listed)
 
     def read(self) -> TailStep:
-        """The next records, about `CHUNK` bytes of them."""
+        """Return the next records, about `CHUNK` bytes of them."""
         try:
             with open_file(self.path) as file:
                 return self._look(file)
@@ -119,7 +119,7 @@ class Tail:
             return TailStep(is_gone=not is_present(str(self.path)))
 
     def read_rest(self) -> tuple[Piece, ...]:
-        """The last line if only its newline is missing; for when nothing more will be written."""
+        """Return the last line if only its newline is missing; for files that no longer grow."""
         try:
             with open_file(self.path) as file:
                 data = _read_at(file, self._offset, MAX_LINE)
@@ -132,14 +132,14 @@ class Tail:
             for piece in pieces
             if _starts_after(piece, self._skip) and not isinstance(piece.record, Torn)
         )
-        # Whatever comes now would have to be read from the middle of a line.
+        # Reading any further would start in the middle of a line.
         self._is_rewritten = self._is_rewritten or bool(whole)
         return whole
 
     def check(self) -> Iterator[None]:
-        """Compare all that was read with the file, a little at a time.
+        """Compare everything that was read with the file, a little at a time.
 
-        If it differs the next `read` starts over. A file that cannot be read is checked later.
+        If it differs, the next `read` starts over. A file that cannot be read is checked later.
         """
         mark = self.mark
         digest = new_digest()
@@ -194,7 +194,7 @@ class Tail:
         return None
 
     def _go_to(self, file: SourceFile, position: int) -> bytes:
-        """Move to the line that contains byte `position`, and hash what is before that byte."""
+        """Seek to the line that contains byte `position`, and hash the bytes before it."""
         self._offset = seek_line_start(file, position)
         self._head = _read_at(file, 0, min(EDGE, self._offset))
         self._edge = _read_at(file, max(self._offset - EDGE, 0), min(EDGE, self._offset))
@@ -214,11 +214,11 @@ class Tail:
         if growth is Growth.REPLACED:
             is_copy = digest_start(file, self._offset) == self._digest.digest()
             return None if is_copy else REPLACED
-        # Of a file that was touched, or that is racy, `check` compares the rest.
+        # `check` compares the rest of a file that was touched or is racy.
         return REWRITTEN if growth is Growth.REWRITTEN else None
 
     def _take(self, file: SourceFile, size: int) -> tuple[Piece, ...]:
-        """The records of at least one line, if one has ended, and of what else came with it."""
+        """Return the records up to the end of the first chunk that completes a line."""
         if not self._has_line_end(file, size):
             return ()
         decoder = TranscriptDecoder(str(self.path), self._offset)
@@ -240,13 +240,13 @@ class Tail:
         self._edge = (held.edge + taken)[-EDGE:]
         self._digest, self._offset = held.digest, end
         if self._skip:
-            # Only the line where reading resumed can contain records from before.
+            # Only the line where reading resumed can contain earlier records.
             skip, self._skip = self._skip, 0
             pieces = tuple(piece for piece in pieces if _starts_after(piece, skip))
         return pieces
 
     def _has_line_end(self, file: SourceFile, size: int) -> bool:
-        """False for a long line that has grown without ending, which is not read all over again."""
+        """Return False for a long line that has grown but not ended: it is not read again."""
         if size <= self._offset:
             return False
         if self._scanned - self._offset < CHUNK:
@@ -259,7 +259,7 @@ class Tail:
 
 
 class _Held:
-    """Bytes from `offset` on that have been read for records; of a line too long to keep, none."""
+    """Bytes from `offset` on that have been read; not those of a line that is too long."""
 
     def __init__(self, offset: int, digest: "blake2b", head: bytes, edge: bytes) -> None:
         self.offset = offset
@@ -284,7 +284,7 @@ class _Held:
 def _iter_pieces(
     records: Iterable[Record], data: bytes, base: int, digest: "blake2b"
 ) -> Iterator[Piece]:
-    """The records with their bytes, which are in `data` from offset `base` on."""
+    """Yield the records with their bytes, which are in `data` from offset `base` on."""
     for record in records:
         if span := record.span:
             raw = data[max(span.offset - base, 0) : span.end - base]

@@ -1,10 +1,10 @@
 """Triggers of `follow`: an error, a permission request, a query match or a cost limit.
 
-Knows when a trigger fires in a stream of events, not what is done about it. Records that existed
-before, or that are repeated after a reset, fire nothing; only a cost limit counts from the first
-event on, each message once and at its largest. A query has the language and the texts of `search`
-and is matched without an index: one text of the record must match all of it. Matches inside longer
-words, which a search falls back to when it finds too little, are left out.
+Decides when a trigger fires in a stream of events; acting on it is up to the caller. Records that
+existed before, or that are repeated after a reset, do not fire any; only a cost limit counts from
+the first event on, each message once and with its largest usage. A query has the language and the
+texts of `search` and is matched without an index: one text of the record must match all of it.
+Matches inside longer words, which a search falls back to when it finds too little, are left out.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ _NAMING_PATHS: Final = (TextKind.TOOL_INPUT, TextKind.COMMAND, TextKind.PROMPT)
 
 
 class MatchCandidate(Struct, frozen=True):
-    """A text with its record and file; `tool` is the tool that it is the input or output of."""
+    """A text with its record and file; `tool` is the tool whose input or output it is."""
 
     document: SearchableText
     record: envelope.Record
@@ -68,7 +68,7 @@ class Matcher:
     ) -> str | None:
         """Return the first text of `record` that matches and is not `ignored`.
 
-        `tools` are the tools of calls by id.
+        `tools` has the tools of calls by id.
         """
         is_subagent = source.kind is not TranscriptKind.SESSION
         for document in list_searchable_texts(record, is_subagent=is_subagent):
@@ -159,7 +159,7 @@ PERMISSION: Final = "permission"
 _COST: Final = "cost:"
 _MICRO: Final = 1_000_000
 _MAX_CALLS: Final = 1000
-"""Calls whose tool is remembered until their result arrives."""
+"""Maximum number of calls whose tool is remembered until their result arrives."""
 
 
 class FiredTrigger(Struct, frozen=True, kw_only=True):
@@ -181,7 +181,7 @@ class SpendCounter:
         self.total = 0
 
     def add(self, record: envelope.Record) -> None:
-        """Count a line of a message; if there are several lines, the most expensive counts."""
+        """Count a line of a message; of several lines, only the most expensive is counted."""
         message = record.message if isinstance(record, conversation_records.Assistant) else None
         if (
             not isinstance(record, conversation_records.Assistant)
@@ -262,10 +262,10 @@ class Triggers:
     def _take_repeated(
         self, record: envelope.Record, source: live_events.EventSubject
     ) -> frozenset[str]:
-        """Return the texts of `record` that a line of the queue was matched with before.
+        """Return the texts of `record` that were already matched in a line of the queue.
 
-        Some clients write a prompt to the queue only, others also as a record of its own: the line
-        of the queue, which comes first, is the one that counts.
+        Some clients write a prompt only to the queue, others also as a separate record: the line of
+        the queue, which comes first, is the one that is matched.
         """
         if not isinstance(
             record, conversation_records.User | attachments.Attachment | state.QueueOperation

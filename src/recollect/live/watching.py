@@ -23,19 +23,19 @@ POLL_VARIABLE: Final = "RECOLLECT_POLL"
 """Set to anything but 0, it forces polling."""
 
 STEP_MS: Final = 25
-"""A batch of events ends after this long without another one …"""
+"""A batch of events ends when this time passes without another one …"""
 DEBOUNCE_MS: Final = 100
-"""… and after this long in any case."""
+"""… or after this time at the latest."""
 
 POLL_SECONDS: Final = 0.1
 HOT_SECONDS: Final = 60.0
-"""How long a file is checked on every poll after it changed."""
+"""How long a file is checked in every poll after it has changed."""
 SWEEP_SHARE: Final = 20
-"""A full sweep waits this many times as long as the last one took: at most 5 % of one core."""
+"""A full sweep is repeated after this many times its last duration: at most 5 % of one core."""
 
 _LIMIT_FILE: Final = Path("/proc/sys/fs/inotify/max_user_watches")
 _SHARE_OF_LIMIT: Final = 2
-"""The other half is left to editors and other programs."""
+"""The divisor of the limit: half of it is left to editors and other programs."""
 
 Paths = frozenset[str]
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class SystemWatcher:
             ignore_permission_denied=True,
         )
         upcoming = _request_next(watching)
-        # One iteration of the loop is enough to start it; nothing is missed from then on.
+        # One iteration of the loop is enough to start it; no change is missed after that.
         await asyncio.sleep(0)
         try:
             yield frozenset()
@@ -97,7 +97,7 @@ class SystemWatcher:
             # UnicodeEncodeError when the name of a directory is not valid UTF-8.
             raise WatchUnavailable(str(error)) from error
         finally:
-            # Not by cancelling it: a cancellation can get lost between two of its rounds.
+            # It is not cancelled: a cancellation can get lost between two of its iterations.
             stop.set()
             await asyncio.gather(upcoming, return_exceptions=True)
 
@@ -117,7 +117,7 @@ def _resolve(directories: Iterable[Path]) -> dict[str, str]:
 
 
 def _restore_name(path: str, names: Mapping[str, str]) -> str:
-    """Return the path as the caller writes it: events carry real paths."""
+    """Return the path in the caller's spelling, because events have real paths."""
     directory, name = os.path.split(path)
     if directory in names:
         return os.path.join(names[directory], name)  # noqa: PTH118 - paths are texts here
@@ -125,7 +125,7 @@ def _restore_name(path: str, names: Mapping[str, str]) -> str:
 
 
 class PollingWatcher:
-    """Polls: recently changed files every time, everything now and then."""
+    """Polls: recently changed files every time, all files now and then."""
 
     def __init__(self, seconds: float = POLL_SECONDS) -> None:
         self._seconds = seconds
@@ -169,7 +169,7 @@ def _sweep(directories: Iterable[Path]) -> dict[str, FileTimes]:
                 elif entry.is_dir(follow_symlinks=False):
                     found[entry.path] = (entry.stat(follow_symlinks=False).st_ino, 0, 0)
         except OSError:
-            # Deleted, or not readable: either way there is nothing to report in it.
+            # The file was deleted or is unreadable: there is nothing to report in it.
             found[str(directory)] = None
     return found
 
@@ -191,7 +191,7 @@ def _is_transcript(name: str) -> bool:
 
 
 def find_watch_limit() -> int:
-    """Return how many directories to watch at most, leaving room for other programs."""
+    """Return the maximum number of directories to watch, leaving room for other programs."""
     try:
         return int(_LIMIT_FILE.read_text(encoding="ascii")) // _SHARE_OF_LIMIT
     except (OSError, ValueError):
@@ -204,7 +204,7 @@ def must_poll(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 MAX_MISSES: Final = 2
-"""Sweeps in a row that may find unreported changes before it switches to polling."""
+"""Maximum number of consecutive sweeps with unreported changes before it switches to polling."""
 
 POLLING_REQUESTED: Final = "polling was requested"
 POLLING_FORCED: Final = f"{POLL_VARIABLE} is set"
@@ -229,11 +229,11 @@ class WatcherSupervisor:
 
     @property
     def is_polling(self) -> bool:
-        """Whether it polls instead of using file-system events."""
+        """Whether it is polling instead of using file-system events."""
         return isinstance(self._watcher, PollingWatcher)
 
     async def watch(self, directories: Sequence[Path]) -> bool:
-        """Watch these directories from now on; return whether the watcher had to restart."""
+        """Watch these directories; return whether the watcher had to be restarted."""
         wanted = tuple(directories)
         if self._task and not self._task.done() and wanted == self._directories:
             return False
@@ -262,12 +262,12 @@ class WatcherSupervisor:
         return paths
 
     def take_gap(self) -> bool:
-        """Return whether the watcher was not running for a while since the last call."""
+        """Return whether the watcher was stopped for a while since the last call."""
         has_gap, self._has_gap = self._has_gap, False
         return has_gap
 
     def note_missed(self) -> None:
-        """Count a change that a sweep found and the watcher did not report."""
+        """Count a change that a sweep found but the watcher did not report."""
         self._misses += 1
         if self._misses >= MAX_MISSES and not self.is_polling:
             self._use_polling(NO_NOTIFICATIONS)
