@@ -1,10 +1,10 @@
 """Sessions as Markdown that is clean on GitHub and for a model: no HTML, no remote images. Turns,
-their steps and each kind of part, with as much of each as is wanted.
+their steps and each kind of part, at the requested level of detail.
 
-What people and models write is Markdown already, but not made to be put into another document: it
-has headings of its own, fences that are never closed, HTML and images from elsewhere. Lines are
-rewritten as little as possible, and the result is checked with a real parser: whatever still has
-HTML in it, or swallows what follows, becomes a code block.
+Prompts and replies are already Markdown, but not meant to be part of another document: they have
+their own headings, fences that are never closed, HTML and remote images. Lines are rewritten as
+little as possible, and the result is checked with a real parser: text that still contains HTML, or
+would absorb the text after it, becomes a code block.
 """
 
 import re
@@ -38,7 +38,7 @@ _LEADING_TAB: Final = re.compile(r"\A *\t[ \t]*")
 _DANGEROUS: Final = re.compile(
     r"\[(?=[^\]\n]{0,500}\]\(\s*<?(?:javascript|vbscript|data|file):)", re.IGNORECASE
 )
-"""The start of a link that no renderer should follow; those that are safe leave its address out."""
+"""The start of a link that no renderer should follow; renderers that are safe leave its URL out."""
 _SPECIAL: Final = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])|^(?:[#+-]|\d+[.)])(?=\s)")
 _BACKTICKS: Final = re.compile(r"`+")
 _OMITTED: Final = "<!-- raw HTML omitted -->"
@@ -46,20 +46,20 @@ _SHALLOW: Final = re.compile(r"<h[123]>")
 _SENTINEL: Final = "recollect-sentinel"
 _INNERMOST: Final = 6
 _DEMOTED: Final = 3
-"""Headings of the document itself use three levels."""
+"""Number of heading levels that the document itself uses."""
 
 
 def write_prose(text: str) -> str:
     """Return Markdown text so that it can be part of a document, without a trailing newline."""
     text = safe_text(text).strip("\n")
     written = "\n".join(_iter_lines(text.split("\n")))
-    # In a quote, tabs are not as wide as outside of it, so that code in a list may end earlier.
+    # In a quote, tabs are narrower than outside it, so code in a list may end earlier.
     is_safe = _is_contained(written) and ("\t" not in written or _is_contained(quote(written)))
     return written if is_safe else write_block(text)
 
 
 def write_block(text: str, language: str = "") -> str:
-    """Return text as a code block, with a fence that the text does not contain."""
+    """Return text as a code block with a fence that the text does not contain."""
     text = safe_text(text).strip("\n")
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -76,7 +76,7 @@ def write_code(text: str) -> str:
 
 
 def write_words(text: str) -> str:
-    """Return plain text on one line, with what Markdown would interpret escaped."""
+    """Return plain text on one line, with Markdown escaped."""
     line = " ".join(safe_text(text).split())
     return _SPECIAL.sub(lambda found: _escape(found[0]), line)
 
@@ -113,7 +113,7 @@ def _iter_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _is_underline(lines: list[str], number: int) -> bool:
-    """Return whether a line makes a heading of the line above it."""
+    """Return whether a line turns the line above it into a heading."""
     if number == 0 or not _UNDERLINE.fullmatch(lines[number]):
         return False
     is_first = number == 1 or not lines[number - 2].strip()
@@ -121,7 +121,7 @@ def _is_underline(lines: list[str], number: int) -> bool:
 
 
 def _indent_with_blanks(line: str) -> str:
-    """Return a line without leading tabs, which are not as wide in a quote as outside of it."""
+    """Return a line without leading tabs, which have another width in a quote."""
     return _LEADING_TAB.sub(lambda found: found[0].expandtabs(4), line)
 
 
@@ -153,8 +153,8 @@ def _rewrite_text(text: str) -> str:
 
 
 def _is_contained(written: str) -> bool:
-    """Return whether a parser finds no HTML, no heading of ours, no dangerous link, and an end."""
-    # Without tables, what looks like one may be part of a heading.
+    """Return whether a parser finds no HTML, shallow heading, dangerous link or open block."""
+    # Without tables, lines that look like one may be part of a heading.
     readers = (_extensions(), None) if "|" in written else (_extensions(),)
     return all(_is_contained_for(written, extensions) for extensions in readers)
 
@@ -188,11 +188,11 @@ _DONE: Final = frozenset({turn_documents.CheckState.DONE, turn_documents.CheckSt
 _MAX_INLINE: Final = 200
 
 ShowPicture = Callable[[turn_documents.Picture], str]
-"""Writes an image: a link to a file, or a line about it."""
+"""Writes an image: as a link to a file, or as a line about it."""
 
 
 def describe_picture(picture: turn_documents.Picture) -> str:
-    """Write one line about an image that is not part of the document."""
+    """Write one line about an image that is not included in the document."""
     return f"*[{write_words(picture.name or picture.media_type)}]*"
 
 
@@ -304,16 +304,16 @@ _WRITERS: Final[dict[type[turn_documents.Part], Callable[[Any], str]]] = {
 
 
 _MINUTES: Final = 16
-"""Characters of a timestamp up to the minute."""
+"""Length of a timestamp up to the minute."""
 
 
 class MarkdownOptions(Struct, frozen=True, kw_only=True):
-    """What to write."""
+    """What to include in a document."""
 
     replies: bool = True
     tools: bool = True
     everything: bool = True
-    """Thinking, notices, contexts in full, and subagents."""
+    """Whether to include thinking, notices, full contexts, and subagents."""
     directory: str | None = None
     """The session's directory: paths below it are relative."""
     show_picture: ShowPicture = describe_picture
@@ -366,7 +366,7 @@ def _write_context(context: Context, options: MarkdownOptions) -> Iterator[str]:
 def write_step(
     step: turn_documents.Step, options: MarkdownOptions, depth: int = 2
 ) -> Iterator[str]:
-    """Yield the blocks of a step; none if it is not wanted."""
+    """Yield the blocks of a step; none if it is not included."""
     match step:
         case turn_documents.TextStep():
             for task in step.tasks:

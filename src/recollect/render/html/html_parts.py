@@ -1,8 +1,8 @@
 """Render each kind of part as HTML; images and documents only if they are what they claim to be.
 
-Only bytes that start like a raster image are shown, and only as that type: a web page or a drawing
-with scripts that claims to be an image stays a line of text. The browser decodes images; one whose
-header claims more pixels than fit in memory is rejected.
+Data is shown as an image only if it starts like a raster image, and only as that type: a web page
+or a drawing with scripts that is labelled as an image becomes a line of text. The browser decodes
+images; one whose header declares more pixels than fit in memory is rejected.
 
 Parts have structure and class names only: the look is up to the style sheet, because a page may not
 have styles of its own. The lines of a hunk are highlighted together, without their signs: a lexer
@@ -122,7 +122,7 @@ def _count_webp_pixels(data: bytes) -> int:
 
 
 def _file_name(name: str | None) -> str:
-    """Return a file name of letters, digits and a few signs, whatever the transcript says."""
+    """Return a file name of letters, digits and a few signs, whatever name the transcript has."""
     kept = "".join(c if c.isalnum() or c in "-_." else "_" for c in (name or "")[-80:])
     stem = kept.strip("._").removesuffix(".pdf") or "document"
     return f"{stem}.pdf"
@@ -133,20 +133,20 @@ _EMPHASIS = ("bold", "dim", "italic", "underline", "strike", "reverse")
 
 
 class PartOptions(Struct, frozen=True, kw_only=True):
-    """What the page around parts determines."""
+    """Options that depend on the page around the parts."""
 
     show_picture: Callable[[turn_documents.Picture], Markup] = render_picture
     max_coloured: int = html_text.MAX_COLOURED_LENGTH
-    """Characters of code above which it is not highlighted."""
+    """Maximum number of characters of code to highlight."""
     translate: Callable[[str], str] = str
-    """Translates names of fields, and how much is left out."""
+    """Translates names of fields, and notes about omissions."""
 
 
 DEFAULT_OPTIONS = PartOptions()
 
 
 def render_output(text: str, kind: str = "") -> Markup:
-    """Render program output; line breaks of other systems count as ours."""
+    """Render program output; line breaks of other systems are treated as ours."""
     runs = "".join([_render_run(run, ink) for run, ink in iter_runs(text.replace("\r\n", "\n"))])
     css_class = f"output {kind}" if kind else "output"
     return Markup(f'<pre class="{css_class}">{runs}</pre>')  # noqa: S704 - each run was escaped
@@ -227,7 +227,7 @@ def _render_row(css_class: str, old: str, new: str, sign: str, shown: str) -> st
 
 
 MAX_BLOCK_LENGTH = 200_000
-"""Characters of one block in a page; the raw record has the rest."""
+"""Maximum number of characters of one block in a page; the raw record has the rest."""
 
 
 def render_parts(

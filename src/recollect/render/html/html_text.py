@@ -207,7 +207,7 @@ def _wrap(piece: str, css_class: str) -> str:
 
 
 MAX_DEPTH = 60
-"""Levels of tags. nh3's time is quadratic in the depth: a minute at 100,000."""
+"""Maximum depth of tags. nh3's time is quadratic in the depth: a minute at 100,000."""
 
 _TAGS = frozenset(
     "a blockquote br code del em h1 h2 h3 h4 h5 h6 hr input li ol p pre strong sub sup table tbody "
@@ -246,7 +246,7 @@ def render_markdown(text: str) -> Markup:
         return show_block(text, "plain")
     cleaned = _clean(written)
     if "&" in text:
-        # A character written as `&#x202e;` passes the first check.
+        # A character written as `&#x202e;` is not found by the first check.
         cleaned = safe_text(cleaned)
     coloured = _CODE_BLOCK.sub(_colour_block, cleaned.replace("<p></p>", ""))
     return Markup(coloured)  # noqa: S704 - nh3 has just cleaned it

@@ -1,7 +1,7 @@
 """Render turns and their steps as HTML, with the templates beside this module.
 
-The details of a tool call are left out unless requested: the page of a long session would be fifty
-times as large. The line of the call has a link to them.
+The details of a tool call are left out unless requested, because the page of a long session would
+be fifty times as large. The line of the call links to them.
 """
 
 import math
@@ -34,7 +34,8 @@ _TITLED_BY_US = frozenset(
     TaskStop TaskUpdate TodoWrite
     """.split()
 )
-"""Tools whose titles views make, such as `task 3`; those of others are quoted from their input."""
+"""Tools whose titles are made by views, such as `task 3`; the titles of others are quoted from
+their input."""
 
 
 def keep_english(words: str) -> str:
@@ -43,7 +44,7 @@ def keep_english(words: str) -> str:
 
 
 class Frame(Struct, frozen=True, kw_only=True):
-    """What the page around a conversation determines."""
+    """Options that depend on the page around a conversation."""
 
     address: str
     """Path of the session on the site; details are at paths below it."""
@@ -51,11 +52,12 @@ class Frame(Struct, frozen=True, kw_only=True):
     """Query string for those paths, such as `?project=…`."""
     translate: Callable[[str], str] = keep_english
     translate_phrase: Callable[[str], str] = keep_english
-    """Translates summaries, titles of notices and other lines that views make."""
+    """Translates summaries, titles of notices and other lines that views generate."""
     language: str = "en"
     """The language of units, such as those of a duration."""
     is_whole: bool = False
-    """Whether the details of calls are in the page itself, not fetched when they are opened."""
+    """Whether the details of calls are in the page itself instead of fetched when they are
+    opened."""
     has_details: bool = False
     """Whether the details of calls are in the page, for browsers that cannot fetch them."""
     directory: str | None = None
@@ -67,7 +69,7 @@ class Frame(Struct, frozen=True, kw_only=True):
     reveals: bool = False
     """Whether a click may show a masked secret: pages can ask for one, files cannot."""
     show_cost: Callable[[TurnView], str] | None = None
-    """Formats the cost of a turn; prices are not known here."""
+    """Formats the cost of a turn; this module has no prices."""
     parts: PartOptions = DEFAULT_OPTIONS
     """How parts are rendered."""
     is_nested: bool = False
@@ -85,7 +87,7 @@ class Frame(Struct, frozen=True, kw_only=True):
         return shorten_path(path, self.directory)
 
     def show_title(self, call: ToolStep) -> str:
-        """Return what a call is about: in its own words, ours, or as in its input."""
+        """Return the title of a call: its own description, ours, or as in its input."""
         if call.description:
             return call.description
         is_ours = call.tool in _TITLED_BY_US
@@ -93,7 +95,7 @@ class Frame(Struct, frozen=True, kw_only=True):
 
 
 def list_input(call: ToolStep) -> tuple[Part, ...]:
-    """Return the input of a call without the description that its line shows already."""
+    """Return the input of a call without the description, which its line already shows."""
     said = ("description", call.description)
     parts = (_leave_out(part, said) for part in call.input)
     return tuple(part for part in parts if part is not None)
@@ -113,7 +115,7 @@ _COLOURED_COUNTS = (
 
 
 def render_summary(call: ToolStep, frame: Frame) -> Markup:
-    """Render the line about a result; lines that a change added and removed are in colour."""
+    """Render the summary of a result; added and removed lines are coloured."""
     text = show_text(frame.translate_phrase(call.summary))
     if call.tool not in FILE_TOOLS:
         return text
@@ -146,7 +148,7 @@ def render_grown_turn(
 
 
 def _render_nested(turn: TurnView, frame: Frame) -> Markup:
-    """Render a turn of a subagent: numbers of turns are those of the session around it."""
+    """Render a turn of a subagent: only turns of the session around it show their numbers."""
     return render_turn(turn, frame if frame.is_nested else structs.replace(frame, is_nested=True))
 
 
@@ -166,8 +168,8 @@ _MAX_TICK = 6
 
 
 def render_tick(kind: str, milliseconds: float | None = None) -> Markup:
-    """Draw the mark of a step on the rail, longer the longer it took."""
-    # By classes, because a page may hold no style of its own; a step of 0.1 s is 1, of 1,000 s 5.
+    """Render the mark of a step on the rail; its length depends on the duration."""
+    # Uses classes, because a page may not contain styles; a step of 0.1 s is 1, of 1,000 s 5.
     length = 1 + round(math.log10(1 + (milliseconds or 0) / 100))
     return _render_tick(kind, min(length, _MAX_TICK))
 
@@ -194,7 +196,7 @@ def split_path(title: str, tool: str) -> tuple[str, str]:
 
 
 class StepChanges(Struct, frozen=True, gc=False):
-    """What a call changed: the paths of files, and lines as far as diffs say."""
+    """The changes of a call: paths of files, and lines as far as diffs show them."""
 
     paths: tuple[str | None, ...] = ()
     added: int = 0
@@ -202,7 +204,7 @@ class StepChanges(Struct, frozen=True, gc=False):
 
 
 class TurnChanges(Struct, frozen=True):
-    """What a turn changed: files, and lines as far as diffs say."""
+    """The changes of a turn: files, and lines as far as diffs show them."""
 
     files: int = 0
     added: int = 0
@@ -225,7 +227,7 @@ def count_step_changes(step: Step) -> StepChanges:
 
 
 def add_changes(steps: Iterable[StepChanges]) -> TurnChanges:
-    """Return what the steps of a turn changed together."""
+    """Return the combined changes of the steps of a turn."""
     changes = [each for each in steps if each is not _NO_CHANGES]
     return TurnChanges(
         len({path for each in changes for path in each.paths}),
@@ -244,7 +246,7 @@ WINDOWS = (200_000, 1_000_000)
 
 
 def render_context(tokens: int) -> Markup:
-    """Draw how full the context was: of the smallest window that it fits."""
+    """Render how full the context was, in the smallest window that fits."""
     window = next((size for size in WINDOWS if tokens <= size), tokens)
     share = round(100 * tokens / window)
     return Markup(
@@ -254,13 +256,13 @@ def render_context(tokens: int) -> Markup:
 
 
 def render_call_tick(call: ToolStep) -> Markup:
-    """Draw the mark of a tool call."""
+    """Render the mark of a tool call."""
     kind = classify_call(call.tool, call.status, has_agent=bool(call.subagents))
     return render_tick(STEP_NAMES[kind], call.duration_ms)
 
 
 def _render(template: str, **values: object) -> Markup:
-    # Autoescape is on in every template, and nothing else makes text safe.
+    # Autoescape is on in every template, and they use nothing else to make text safe.
     return Markup(_environment().get_template(template).render(values))  # noqa: S704
 
 
@@ -268,7 +270,7 @@ _MODEL: Final = re.compile(r"claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?")
 
 
 def shorten_model(model: str) -> str:
-    """Return a model as people call it: `claude-opus-5-5-20261101` is `opus 5.5`."""
+    """Return the common name of a model: `claude-opus-5-5-20261101` is `opus 5.5`."""
     found = _MODEL.fullmatch(model)
     if found is None:
         return model

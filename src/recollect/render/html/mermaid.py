@@ -1,6 +1,6 @@
 """Highlights the source of Mermaid diagrams, which Pygments has no lexer for.
 
-Only as much as makes a diagram quick to read: its kind, its keywords, labels and arrows.
+Only highlights what makes a diagram quick to read: its kind, its keywords, labels and arrows.
 """
 
 from typing import ClassVar

@@ -1,10 +1,10 @@
 """Sessions as lines for a terminal, with nothing in them that a terminal would execute.
 
-Making text safe costs nothing to import; drawing loads rich, and only commands that draw import it.
+Making text safe is cheap to import; rendering loads rich, so only commands that render import it.
 
-Characters that make a terminal act, reorder or hide text are replaced by a visible name, not
-dropped, because a reader wants to see hidden instructions. Pipes get the same: they usually end at
-a terminal, too.
+Characters that control a terminal, or reorder or hide text, are replaced by a visible name, not
+dropped, because a reader wants to see hidden instructions. Output to pipes is treated the same,
+because it usually ends up in a terminal too.
 """
 
 import os
@@ -52,7 +52,7 @@ _UNSAFE = (
     f"|(?:\\A|(?<=[\x00-\x7f{_JOINERS}]))[{_JOINERS}]"
     f'|(?:\\A|(?<=[\x00-"$-)+-/:-\x7f{_SELECTORS}]))[{_SELECTORS}]'
     f"|(?:\\A|(?<![{_IDEOGRAPHS}]))[{_MORE_SELECTORS}]"
-    # No script stacks more accents than this; towers of them cover the lines above.
+    # No script stacks more accents than this; more would cover the lines above.
     f"|(?<=[{_MARKS}]{{4}})[{_MARKS}]"
 )
 _LINE_BREAKS = re.compile("[\t\n]")
@@ -61,9 +61,9 @@ _ELLIPSIS = "…"
 
 
 def safe_text(text: str, *, single_line: bool = False) -> str:
-    """Replace everything in `text` that could control a terminal by a visible form.
+    """Replace every character of `text` that could control a terminal with a visible form.
 
-    Line feeds and tabs stay, unless the text has to fit on a `single_line`.
+    Line feeds and tabs are kept, unless the text must fit on a `single_line`.
     """
     safe = _find_pattern(text).sub(_show, text) if _may_be_unsafe(text) else text
     return _LINE_BREAKS.sub(_show, safe) if single_line else safe
@@ -106,7 +106,7 @@ def restore_text(text: str) -> str:
 
 
 def measure(text: str) -> int:
-    """Return how many columns safe, single-line `text` takes."""
+    """Return the width in columns of safe, single-line `text`."""
     return len(text) if text.isascii() else sum(map(_columns_of, text))
 
 

@@ -2,8 +2,8 @@
 
 Only escape sequences for colours and emphasis (SGR) are interpreted; others are shown. None is
 passed through: colours are reduced to the six hues of the terminal's palette, which are readable,
-and a background becomes reverse video in that hue. So text never has the colour of its background,
-and none can be hidden.
+and a background becomes reverse video in that hue. Text therefore never has the colour of its
+background, and cannot be hidden.
 """
 
 import re
@@ -24,7 +24,7 @@ _CUBE_LEVELS = (0, 95, 135, 175, 215, 255)
 _MIN_COLOUR = 48
 """Minimum distance of red, green and blue for a colour that is not grey."""
 _LIGHT = 160
-"""Greys from here on count as white."""
+"""Minimum brightness of a grey that counts as white."""
 
 
 class TextRunStyle(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,8 @@
 """Render options, and the canvas that turns content into lines for a terminal.
 
-Whatever is drawn, each line leaves as safe text with our own colours: rich is used for layout and
-emphasis only, links and controls that it might add are dropped, and text is made safe a second
-time, because entities in Markdown can restore what was removed before parsing.
+Every line is output as safe text with our own colours: rich is used only for layout and emphasis,
+any links and control codes that it adds are dropped, and text is made safe a second time, because
+entities in Markdown can restore characters that were removed before parsing.
 """
 
 import io
@@ -28,12 +28,12 @@ from recollect.render.views.part_builders import shorten_path
 
 
 class ToolDetail(StrEnum):
-    """How much of tool calls is shown."""
+    """How much of tool calls to show."""
 
     NONE = "none"
     """Only their number."""
     BRIEF = "brief"
-    """A line each, and the start of what they changed or why they failed."""
+    """One line each, and the start of changes and errors."""
     FULL = "full"
     """Complete input and output."""
 
@@ -45,21 +45,21 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
     is_coloured: bool = False
     tools: ToolDetail = ToolDetail.BRIEF
     thinking: bool = False
-    """Whether thinking is shown completely, not only its first line."""
+    """Whether to show thinking completely, not only its first line."""
     subagents: bool = False
-    """Whether subagents are shown where they were started."""
+    """Whether to show subagents at the calls that started them."""
     zone: tzinfo | None = None
     """The time zone; None for local time."""
 
     directory: str | None = None
-    """The session's directory: paths below it are relative, unless everything is shown."""
+    """The session's directory: paths below it are relative, unless `is_full`."""
 
     at: str = ""
-    """The uuid of a step or a prompt, or `turn-3`: it is marked, and shown completely."""
+    """The uuid of a step or a prompt, or `turn-3`, to mark and show completely."""
     agents: Mapping[str, int] = {}
-    """Subagents of which one turn is shown, by their ids, and the index of that turn."""
+    """Subagents of which to show a single turn, by id, with the index of that turn."""
     marks: tuple[str, ...] = ()
-    """Words that are highlighted wherever they occur."""
+    """Words to highlight wherever they occur."""
 
     def show_path(self, path: str) -> str:
         """Return `path` relative to the session's directory."""
@@ -72,16 +72,16 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
 
 
 OPEN_MARK, CLOSE_MARK = "«»"
-"""Around highlighted words without colours."""
+"""Put around highlighted words if there are no colours."""
 
 _MARKED = Style(color="black", bgcolor="yellow")
 
 TAB = 4
 MIN_COLUMNS = 16
-"""Minimum width of text, however deep subagents are nested."""
+"""Minimum width of text, even in deeply nested subagents."""
 
 MAX_BRIEF = 10
-"""Maximum lines of a change or failure unless everything is shown."""
+"""Maximum number of lines of a change or error, unless everything is shown."""
 
 _STYLES = {
     "markdown.h1": "bold underline",
@@ -104,7 +104,7 @@ _STYLES = {
 
 
 class Canvas:
-    """Draws with given options."""
+    """Renders with the given options."""
 
     def __init__(self, options: RenderOptions) -> None:
         self.options = options
@@ -124,7 +124,7 @@ class Canvas:
 
     @cached_property
     def complete(self) -> "Canvas":
-        """A canvas on which nothing is left out, narrower by the margin of a marked step."""
+        """Return a canvas that leaves nothing out, narrower by the margin of a marked step."""
         columns = max(self.options.columns - len(POINTER), MIN_COLUMNS)
         options = structs.replace(
             self.options, columns=columns, tools=ToolDetail.FULL, thinking=True, at=""
@@ -132,7 +132,7 @@ class Canvas:
         return Canvas(options)
 
     def resize(self, columns: int) -> None:
-        """Draw for a terminal that has another width now."""
+        """Use another width from now on."""
         if columns != self.options.columns:
             self.options = structs.replace(self.options, columns=columns)
             self.__dict__.pop("complete", None)
@@ -148,7 +148,7 @@ class Canvas:
         yield from self.render(text, columns) if text else ("",)
 
     def fold(self, text: Text, columns: int) -> Iterator[str]:
-        """Yield a line cut into as many as it needs, at any character: spaces matter in code."""
+        """Yield a line split at any character to fit, because spaces matter in code."""
         if "\t" in text.plain:
             text = text.copy()
             text.expand_tabs(TAB)
@@ -161,7 +161,7 @@ class Canvas:
         yield from map(self.line, text.divide(places[:-1]))
 
     def line(self, text: Text) -> str:
-        """Return a line that fits already."""
+        """Return a line that already fits."""
         # rich draws the spans of a text in their styles, but not a text in its own.
         whole = Text().append_text(text) if text.style else text
         return self._finish(whole.render(self._console))
@@ -190,7 +190,7 @@ def _compile_marks(words: Sequence[str]) -> re.Pattern[str] | None:
 def _mark(
     segments: Sequence[Segment], pattern: re.Pattern[str], *, is_coloured: bool
 ) -> Iterator[Segment]:
-    """Yield the segments of a line with what matches highlighted, or in «guillemets»."""
+    """Yield the segments of a line with matches highlighted, or in «guillemets»."""
     spans = [found.span() for found in pattern.finditer("".join(each.text for each in segments))]
     start = 0
     for segment in segments:
@@ -239,7 +239,7 @@ def indent(lines: Iterable[str], first: str, rest: str | None = None) -> Iterato
 
 
 def cut_lines(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
-    """Yield the first of `lines`, and how many more there are."""
+    """Yield the first of `lines`, and a note about how many more there are."""
     remaining = iter(lines)
     yield from islice(remaining, MAX_BRIEF)
     more = sum(1 for _ in remaining)

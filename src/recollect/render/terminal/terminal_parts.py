@@ -1,4 +1,4 @@
-"""Render each kind of part as lines for a terminal, and the head of a session: title, place, time
+"""Render each kind of part as lines for a terminal, and the header of a session: title, place, time
 and figures.
 """
 
@@ -261,7 +261,7 @@ def _count_subagents(session: Session, shares: TokenShares | None) -> str | None
 
 
 def _list_costs(session: Session, shares: TokenShares | None) -> list[str]:
-    """Return the cost recorded by an old client, and ours if prices are known."""
+    """Return the cost recorded by an old client, and our own if prices are known."""
     metrics = session.metrics
     if metrics.client_cost_usd is None:
         costs = [each.metrics.list_price_usd for each in (session, *_iter_inner(session))]

@@ -104,10 +104,11 @@ def _guess(path: str | None) -> str | None:
 
 
 MAX_DIGITS = 7
-"""Longer line numbers are invalid; they may stick out, but must not narrow the text."""
+"""Maximum width of line numbers; longer ones are invalid and may stick out, but must not narrow the
+text."""
 
 MIN_SIMILARITY = 0.4
-"""How similar two lines must be for their differences to be marked."""
+"""Minimum similarity of two lines for marking their differences."""
 
 _STYLES = {"+": "green", "-": "red"}
 _SIGNS = ("+", "-", " ")

@@ -1,7 +1,7 @@
 """Render a session as lines for a terminal: header, turns, prompts, steps and tool calls.
 
-Lines are made on demand: the first page of a session of ten thousand messages is there as soon as
-its first turns are drawn.
+Lines are generated on demand: the first page of a session with ten thousand messages appears as
+soon as its first turns are rendered.
 """
 
 from collections import Counter
@@ -321,8 +321,8 @@ def render_turn(
 def _find_marked(view: turn_documents.TurnView, at: str) -> frozenset[str | None]:
     """Return the uuids of the steps of a turn that are marked.
 
-    A prompt, or a record that no step shows, is marked as None: as are steps without a uuid, which
-    say what else there is in such a record.
+    A prompt, or a record without a step, is marked as None, as are steps without a uuid, which show
+    the other contents of such a record.
     """
     if not at:
         return frozenset()
@@ -336,7 +336,7 @@ def _render_group(
     columns: int,
     marked: frozenset[str | None],
 ) -> Iterator[str]:
-    """Yield consecutive steps of one kind: calls close together, texts apart."""
+    """Yield consecutive steps of one kind, calls close together and texts apart."""
     calls = [step for step in steps if isinstance(step, turn_documents.ToolStep)]
     if calls and canvas.options.tools is ToolDetail.NONE:
         yield from render_call_count(calls, canvas, columns)
@@ -357,7 +357,7 @@ def _render_group(
 
 
 def point_at(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
-    """Yield the lines of what is marked, with a margin that leads the eye to it."""
+    """Yield the lines of a marked item, with a margin that draws attention to it."""
     margin = canvas.styled(MARKED_MARGIN, "bold yellow")
     return indent(lines, canvas.styled(POINTER, "bold yellow"), margin)
 
