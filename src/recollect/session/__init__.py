@@ -1,5 +1,6 @@
-"""Records → meaning: messages, turns, tool calls, branches, segments, subagents and figures.
+"""Build a session from records: messages, turns, tool calls, branches, segments, subagents,
+figures.
 
-Knows nothing of files: it takes records, so that a live stream, a test literal and a transcript
-feed the same code.
+Independent of files: it takes records, so a live stream, a test literal and a transcript use the
+same code.
 """

@@ -67,7 +67,7 @@ def _iter_params(
     """Yield messages, each reply with the results of its calls directly after it.
 
     The client writes one line per result, in the order in which tools finished and sometimes after
-    later text; the API wants all of them first in the message after the calls.
+    later text; the API requires all of them at the start of the message after the calls.
     """
     waiting = dict(results)
     for message in messages:
@@ -77,7 +77,7 @@ def _iter_params(
         said: list[AnyBlock] = []
         for block in message.content:
             if isinstance(block, ToolUse):
-                # Removed, so that a call that is written again is dropped: ids are unique.
+                # Removed, so that a repeated call is dropped: ids are unique.
                 result = waiting.pop(block.id, None)
                 if result is None:
                     continue
@@ -95,7 +95,7 @@ def _to_params(blocks: Iterable[AnyBlock]) -> list[BlockParam]:
 
 
 def _to_param(block: AnyBlock) -> BlockParam | None:
-    """Return a block with the field names of the API; None for one that the API rejects."""
+    """Return a block with the field names of the API; None if the API rejects it."""
     match block:
         case UnknownBlock():
             return decoding.decode_value(block.raw, dict[str, object])
@@ -141,7 +141,7 @@ class PlainMessage(Struct, frozen=True):
 
 def find_loaded_links(tree: Tree, path: Sequence[str]) -> tuple[envelope.Chain, ...]:
     """Return the links that a resume loads, in order; `path` leads to the live end."""
-    # A client only follows links, so it loads nothing before a gap.
+    # A client only follows links, so it loads no records before a gap.
     starts = (n for n, uuid in enumerate(path) if _is_start(tree, uuid))
     links = [tree.links[uuid] for uuid in path[max(starts, default=0) :]]
     return tuple(_insert_preserved(links, tree))
@@ -269,7 +269,7 @@ def _make_medium(
 
 
 def _estimate_size(source: Source) -> int | None:
-    """Four characters of base64 are three bytes, less one for each `=` at the end."""
+    """Return the size: four base64 characters are three bytes, less one for each final `=`."""
     if source.data is None:
         return None
     if source.type == "text":

@@ -2,7 +2,7 @@
 
 `attachment`, `progress` and `system` records are links like any other, but transparent: they never
 make a branch. The same holds for asides: commands without a reply, and what clients inject. Only
-what follows a continuation that was not chosen is abandoned; a chain that merely ends is not.
+messages after a continuation that was not chosen are abandoned; a chain that merely ends is not.
 """
 
 from collections import defaultdict
@@ -75,8 +75,8 @@ def find_main_path(
 ) -> tuple[str, ...]:
     """Return `path` with every other message that was not abandoned, each after its predecessor.
 
-    Most sessions are a single path, so branches, which need a look at every prompt, are computed
-    only if there is something beside it.
+    Most sessions are a single path, so branches, which require checking every prompt, are computed
+    only if there are other records.
     """
     on_path = set(path)
     beside = [
@@ -97,7 +97,7 @@ def find_main_path(
 
 
 def find_abandoned(tree: Tree, branches: Iterable[Branch]) -> frozenset[str]:
-    """Return everything that follows a continuation that was not chosen."""
+    """Return the continuations that were not chosen, and everything after them."""
     waiting = [
         option
         for branch in branches
@@ -150,7 +150,7 @@ def _is_aside(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
 
 
 def _is_answered(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
-    """Return whether a reply follows before the next prompt."""
+    """Return whether there is a reply before the next prompt."""
     waiting = list(tree.children.get(uuid, ()))
     while waiting:
         below = waiting.pop()

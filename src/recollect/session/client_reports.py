@@ -1,11 +1,11 @@
-"""What the client reported in `system` records (notices, recaps, failed requests, model changes),
-and what happened around each reply that explains its cost: thinking, compactions, retries.
+"""Reports of the client in `system` records (notices, recaps, failed requests, model changes), and
+the events around each reply that explain its cost: thinking, compactions, retries.
 
 Compactions, turn durations and stop hooks are `system` records too, but have views of their own. A
 request that failed for good is not a report: it is a message of the conversation.
 
-A reply has a note only if there is something to say. Nothing here knows prices, or which of several
-copies of a reply counts.
+A reply has a note only if there is something to report. This module does not use prices, or decide
+which of several copies of a reply counts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -100,7 +100,7 @@ _NOTICES = (
 
 
 def build_reports(chain: Sequence[envelope.Chain]) -> Reports:
-    """Return what the client reported in `chain`."""
+    """Return the client's reports in `chain`."""
     links = [link for link in chain if isinstance(link, system_records.System)]
     return Reports(
         notices=tuple(_make_notice(link) for link in links if _is_notice(link)),
@@ -177,25 +177,25 @@ def _choose_message(error: _Error, cause: _Cause | None) -> str:
 
 
 CHARACTERS_PER_TOKEN: Final = 4
-"""Of visible text, where the thinking itself was not kept."""
+"""Number of characters of visible text per token, for estimates where the thinking was not kept."""
 
 
 class ReplyNote(Struct, frozen=True, array_like=True):
-    """What is known about one reply."""
+    """Notes about one reply."""
 
     message_id: str
     thinking_tokens: int = 0
-    """Output tokens that were thinking; estimated unless the API said so."""
+    """Output tokens of thinking; estimated unless the API reported them."""
     follows_compaction: bool = False
     """Whether it is the first reply after a compaction."""
     follows_error: bool = False
     """Whether it is the first reply after a failed request."""
     is_superseded: bool = False
-    """Whether the same request was answered once more, in its place."""
+    """Whether the same request was answered again, replacing this reply."""
 
 
 class _Reply:
-    """What the lines of one reply have in common."""
+    """Values that the lines of one reply share."""
 
     def __init__(self, message_id: str, parent: str | None) -> None:
         self.message_id = message_id
@@ -209,7 +209,7 @@ class _Reply:
         self.follows_error = False
 
     def add(self, message: conversation_records.ApiMessage) -> None:
-        """Take another line into account."""
+        """Add another line of the reply."""
         usage = message.usage
         if usage is not None:
             self.output = max(self.output, usage.output_tokens)
@@ -226,10 +226,10 @@ class _Reply:
                 self.visible += len(bytes(block.input))
 
     def count_thinking(self) -> int:
-        """Return how much of the output was thinking.
+        """Return how many of the output tokens were thinking.
 
-        As the API reported it; else by characters; if the thinking was not kept, what the visible
-        text leaves of the output.
+        Uses the number reported by the API, or else counts characters. If the thinking was not
+        kept, it is the output without the estimated visible text.
         """
         if self.reported is not None:
             return min(self.reported, self.output)

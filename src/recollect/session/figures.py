@@ -1,8 +1,9 @@
-"""What takes reading all of a transcript, small enough for an index: figures, tool calls, a trace.
+"""Values that require reading a whole transcript, small enough for an index: figures, tool calls, a
+trace.
 
-The trace has two characters for each step, from which small drawings are made: the first says what
-the step was, the second how long it took on a logarithmic scale. So a list can draw hundreds of
-sessions without reading one.
+The trace has two characters for each step: the first is the kind of step, the second its duration
+on a logarithmic scale. From these, a list can draw small charts of hundreds of sessions without
+reading them.
 """
 
 import math
@@ -32,7 +33,7 @@ CALL: Final = "c"
 TEXT: Final = "t"
 
 MAX_STEPS: Final = 44
-"""Steps of a reduced trace: what a column of a list has room for."""
+"""Maximum number of steps of a reduced trace: they fit a column of a list."""
 _LOUDEST_FIRST: Final = FAILED + COMPACTED + YOU + CHANGE + AGENT + CALL + TEXT
 _AGENT_TOOLS: Final = frozenset({"Agent", "Task", "Workflow"})
 _MAX_DIGIT: Final = 9
@@ -47,7 +48,7 @@ STEP_NAMES: Final = {
     AGENT: "agent",
     FAILED: "failed",
 }
-"""What pages call the kinds of steps in class names; a compaction is a gap and has none."""
+"""Names of the kinds of steps in class names of pages; a compaction is a gap and has none."""
 
 
 def count_figures(records: Iterable[Record]) -> tuple[FileFigures, list[CallSummary]]:
@@ -70,7 +71,7 @@ def count_figures(records: Iterable[Record]) -> tuple[FileFigures, list[CallSumm
 
 
 def _iter_calls(session: Session) -> Iterator[ToolCall]:
-    """Iterate over the calls of a session and of subagents that old clients wrote into its file."""
+    """Yield the calls of a session and of subagents that old clients wrote into its file."""
     yield from session.tool_calls
     for subagent in session.subagents:
         yield from _iter_calls(subagent.session)
@@ -99,9 +100,9 @@ def trace_turn(session: Session, turn: Turn) -> str:
 
 
 def find_turn_starts(session: Session) -> tuple[int, ...]:
-    """Return where in the file each run of records of one turn starts, and the turn's number.
+    """Return where in the file each run of records of one turn starts, with the turn's number.
 
-    Offsets and numbers take turns. Two conversations in one file may change off.
+    Offsets and numbers alternate. Two conversations in one file may alternate too.
     """
     owners = sorted(
         (record.span.offset, turn.number)
@@ -115,7 +116,7 @@ def find_turn_starts(session: Session) -> tuple[int, ...]:
 
 
 def _reduce(steps: Sequence[str]) -> Iterator[str]:
-    """Let the most important step of each bucket stand for the others."""
+    """Represent each bucket of steps by its most important step."""
     size = max(-(-len(steps) // MAX_STEPS), 1)
     for start in range(0, len(steps), size):
         yield min(steps[start : start + size], key=_rank)
@@ -147,7 +148,7 @@ def _iter_steps(session: Session, turn: Turn) -> Iterator[str]:
 
 
 def classify_call(tool: str, status: ToolStatus, *, has_agent: bool) -> str:
-    """Return the kind of step that a tool call is."""
+    """Return the kind of step for a tool call."""
     if status in (ToolStatus.FAILED, ToolStatus.REJECTED):
         return FAILED
     if has_agent:

@@ -1,8 +1,8 @@
 """Find text in a session, in file order.
 
-Searches what a reader can open: messages, thinking, tool inputs and results, notices, and all of it
-in subagents too. A match is reported at the record that a page has an anchor for: a tool result at
-its call, a state such as a title at its line.
+Searches everything that a reader can open: messages, thinking, tool inputs and results, and
+notices, including those of subagents. A match is reported at the record that has an anchor in a
+page: a tool result at its call, a state such as a title at its line.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
-"""Hooks that ran, with their outcome.
+"""Hooks that ran, with their outcomes.
 
-One run may leave several records: that it started, its result, a line in the summary of a stopped
-turn. They are one run if event id and command agree. What a hook said to the model or to the user
-is an entry of its own, because its record does not name the command.
+One run may leave several records: its start, its result, a line in the summary of a stopped turn.
+They belong to one run if event id and command agree. A hook's message to the model or to the user
+is a separate entry, because its record does not name the command.
 """
 
 from collections import defaultdict, deque
@@ -22,11 +22,11 @@ from recollect.records import (
 
 
 class HookOutcome(StrEnum):
-    """How a run ended, or what a hook said."""
+    """How a run ended, or the kind of message of a hook."""
 
     RUNNING = "running"
     FINISHED = "finished"
-    """It ran, and there is no record of how it ended."""
+    """It ran, and no record shows how it ended."""
     SUCCESS = "success"
     FAILED = "failed"
     BLOCKED = "blocked"
@@ -45,7 +45,7 @@ _Key = tuple[str | None, str | None, str | None]
 
 
 class HookRun(Struct, frozen=True, kw_only=True):
-    """A run of a hook, or something that a hook said."""
+    """A run of a hook, or a message of a hook."""
 
     event: str | None = None
     name: str | None = None
@@ -54,9 +54,9 @@ class HookRun(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     duration_ms: float | None = None
     tool_use_id: str | None = None
-    """The tool call it is about; for other events, an id that its records share."""
+    """The tool call that it belongs to; for other events, an id that its records share."""
     text: str = ""
-    """What the hook said, or the client about it."""
+    """The hook's message, or the client's message about it."""
     stdout: str = ""
     stderr: str = ""
     uuid: str | None = None
@@ -64,7 +64,7 @@ class HookRun(Struct, frozen=True, kw_only=True):
 
     @property
     def is_remark(self) -> bool:
-        """Whether this is what a hook said, not a run of its own."""
+        """Return whether this is a message of a hook instead of a run."""
         return self.outcome in _REMARKS
 
 
@@ -82,7 +82,7 @@ _OUTCOMES: dict[type[attachment_kinds.HookKind], HookOutcome] = {
 
 
 class _Response(Struct, frozen=True, rename="camel"):
-    """The reply of a background hook, as far as it is used."""
+    """The reply of a background hook, with only the fields used here."""
 
     system_message: str | None = None
 
@@ -111,11 +111,11 @@ class _HookCollector:
         self._places: list[int] = []
         self._started: defaultdict[_Key, deque[int]] = defaultdict(deque)
         self._unnamed: defaultdict[_Key, deque[int]] = defaultdict(deque)
-        """Runs that no summary has named; a summary does not have their event."""
+        """Runs that no summary has named yet; a summary does not contain their event."""
         self._remarks: set[tuple[str | None, str]] = set()
 
     def add(self, run: HookRun, place: int) -> None:
-        """Add a record of a single run, or what a hook said."""
+        """Add a record of a single run, or a message of a hook."""
         started = None if run.outcome is HookOutcome.RUNNING else self._find_started(run)
         if started is not None:
             self._runs[started] = _unite(self._runs[started], run)
@@ -176,7 +176,7 @@ def _unite(known: HookRun, later: HookRun) -> HookRun:
 
 
 def _read_run(link: envelope.Chain) -> HookRun | None:
-    """Return what a record other than a summary says about a hook; None if it is not about one."""
+    """Return the run of a record other than a summary; None if it is not about a hook."""
     match link:
         case attachments.Attachment(attachment=attachment_kinds.HookKind() as kind):
             return _read_attachment(link, kind)

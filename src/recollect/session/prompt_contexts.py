@@ -1,8 +1,8 @@
 """Separate the user's own text in a prompt from what was attached to it, and attach contexts.
 
 Editors and the client wrap what they add in tags; claude-code-plus writes a Markdown quote with one
-line per context. Only whole wrappers at the edges of the text are taken out: text about
-`<system-reminder>` stays as it is.
+line per context. Only whole wrappers at the edges of the text are removed: text about
+`<system-reminder>` stays unchanged.
 
 What Recollect attaches itself is written as claude-code-plus does, so that every reader of that
 format shows it. A text that belongs to a context, such as terminal output, comes after the user's
@@ -79,7 +79,7 @@ def _write_line(context: Context) -> str:
 
 
 def _defuse(text: str) -> str:
-    """Return `text` without tags that would end it early."""
+    """Return `text` without tags that would close it early."""
     return re.sub(rf"<(?=/?{_CONTENT_TAG})", "<\\\\", text)
 
 
@@ -96,7 +96,7 @@ def name_context(context: Context) -> str:
 
 
 def summarize_prompt(text: str) -> str:
-    """Return the user's own text in a prompt; what it refers to if that is all of it."""
+    """Return the user's own text in a prompt; if there is none, the names of its contexts."""
     words, contexts = separate_words(text)
     return words or ", ".join(filter(None, map(name_context, contexts)))
 

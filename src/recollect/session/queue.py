@@ -17,14 +17,14 @@ from recollect.session.prompts import read_command
 from recollect.session.record_texts import iter_tool_results, join_text, list_blocks
 
 _UNSENT = ("cancel", "clear", "discard", "drop")
-"""Substrings of the reasons for removing a prompt from the queue unsent."""
+"""Substrings of the reasons for removing a prompt from the queue without sending it."""
 
 
 _ANY_COMMAND = "<command>"
 
 
 class QueuedPrompt(envelope.Chain, frozen=True, tag="queued-prompt"):
-    """A prompt from a queue record; whether it reached the model is known later."""
+    """A prompt from a queue record; later records show whether it reached the model."""
 
     prompt: blocks.Content = None
     is_sent: bool = False

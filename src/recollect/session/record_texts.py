@@ -73,7 +73,7 @@ def result_text(result: ToolResult) -> str:
 
 
 MAX_DEPTH: Final = 20
-"""Maximum depth of JSON."""
+"""Maximum nesting depth of JSON."""
 
 _ID = "an id or a hash, which finds its record by `recollect show` and not by words"
 _ENVELOPE = "where and when a record was written; searches have fields for that"

@@ -1,10 +1,10 @@
-"""Record → its searchable texts, each with its kind.
+"""Extract the searchable texts of a record, each with its kind.
 
-Nothing here knows terms or tables. The number of a document is its place among those of its record,
-so that a text is found again from the record's bytes alone. A todo list or a task beside a session
-is a record here too, with one text. Of a tool result the words that the
-model saw are taken, not the client's structured copy of them, and pictures have no words. Which
-other texts are left out, and why, is in `record_texts`.
+Independent of terms and tables. The number of a document is its position among those of its record,
+so a text can be found again from the record's bytes alone. A todo list or a task beside a session
+is a record here too, with one text. Of a tool result the words that the model saw are taken, not
+the client's structured copy of them, and pictures have no words. Which other texts are left out,
+and why, is in `record_texts`.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ _MCP: Final = "mcp__"
 
 
 class ListFile(Record, frozen=True, tag="<list>"):
-    """A todo list or a task, as its file has it."""
+    """A todo list or a task, as in its file."""
 
     raw: Raw = Raw()
 
@@ -51,11 +51,11 @@ class SearchableText(Struct, frozen=True, gc=False):
     owner: str = ""
     is_error: bool = False
     is_input: bool = False
-    """Whether it may have waited in the queue of prompts."""
+    """Whether it may have been in the queue of prompts."""
 
 
 def list_searchable_texts(record: Record, *, is_subagent: bool = False) -> list[SearchableText]:
-    """The documents of a record, in an order that depends on the record alone."""
+    """Return the texts of a record, in an order that depends only on the record."""
     match record:
         case conversation_records.User():
             return [*_iter_user(record, is_subagent=is_subagent), *_list_beside(record)]
@@ -100,7 +100,7 @@ def _describe_raw(record: Unknown | ListFile) -> SearchableText:
 
 
 def make_key(document: SearchableText, timestamp: str | None) -> int:
-    """A number that copies of a document in other files share, and hardly anything else.
+    """Return a number that copies of a text in other files share, and hardly any other text.
 
     Copies by old clients have a time of their own: where the owner has an id that never repeats,
     the time is left out.
@@ -113,13 +113,13 @@ def make_key(document: SearchableText, timestamp: str | None) -> int:
 
 
 def hash_name(name: str) -> int:
-    """A number for a text, such as the id of a call, by which its results are found."""
+    """Return a number for a text, such as the id of a call, by which to find its results."""
     digest = hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 def _list_beside(record: Record) -> list[SearchableText]:
-    """What a record says beside the conversation, in one document if there is anything."""
+    """Return the texts of a record outside the conversation, joined into one, if there are any."""
     texts = record_texts.list_texts(record)
     if not texts:
         return []
@@ -143,7 +143,7 @@ def _iter_user(record: conversation_records.User, *, is_subagent: bool) -> Itera
 
 
 def _read_result(result: ToolResult) -> str:
-    """The words of a tool result, those of documents and links in it too."""
+    """Return the words of a tool result, including those of its documents and links."""
     text = record_texts.result_text(result)
     if isinstance(result.content, tuple):
         others = (part for part in result.content if not isinstance(part, str | Text))
@@ -216,7 +216,7 @@ def _describe_block(
 
 
 def _read_call(block: ToolUse | ServerToolUseBlock | McpToolUse) -> str:
-    """The words of a call. The name of an MCP tool is one of them; `Read` would be in too many."""
+    """Return the words of a call, including an MCP tool's name; `Read` would be in too many."""
     words = _join_strings(block.input)
     return f"{block.name}\n{words}" if block.name.startswith(_MCP) else words
 

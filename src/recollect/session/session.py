@@ -1,4 +1,4 @@
-"""A session: records in, meaning out.
+"""Build a session from its records.
 
 `extend` adds records at a cost proportional to what is new. Views are computed on demand, each as a
 pure function of the records, and cached until the next `extend`: building in many steps cannot
@@ -91,7 +91,7 @@ class Session:
         self._views.clear()
 
     def adopt(self, children: Iterable[Subagent]) -> None:
-        """Add subagents whose records are in files of their own."""
+        """Add subagents whose records are in separate files."""
         self._children = tuple(children)
         self._views.pop("subagents", None)
         self._views.pop("contents", None)
@@ -155,7 +155,7 @@ class Session:
 
     @property
     def tree(self) -> Tree:
-        """Which record follows which."""
+        """The tree of records."""
         return self._view(
             "tree",
             lambda: build_tree(
@@ -165,7 +165,7 @@ class Session:
 
     @property
     def nameless(self) -> tuple[envelope.Chain, ...]:
-        """Records that damage has cost their uuid, other than messages: no tree holds them."""
+        """Records, other than messages, that lost their uuid to damage: they are in no tree."""
         chain = self._conversation.chain
         return tuple(
             link
@@ -223,7 +223,7 @@ class Session:
         return self._view("tool_calls", lambda: build_tool_calls(self._conversation.chain))
 
     def find_tool_call(self, call_id: str) -> ToolCall | None:
-        """The call with this id."""
+        """Return the call with this id."""
         return self._calls_by_id.get(call_id)
 
     @property
@@ -257,7 +257,7 @@ class Session:
         return self._view("subagents", lambda: (*self._inline_subagents(), *self._children))
 
     def find_subagents(self, call_id: str) -> tuple[Subagent, ...]:
-        """The subagents that a tool call of this session started."""
+        """Return the subagents that a tool call of this session started."""
         return tuple(each for each in self.subagents if each.call and each.call.id == call_id)
 
     @property
@@ -292,7 +292,7 @@ class Session:
 
     @property
     def irregular(self) -> tuple[Irregular, ...]:
-        """What is not a known record."""
+        """Lines that are not known records."""
         return tuple(self._log.irregular)
 
     @property

@@ -170,7 +170,7 @@ class _Starters:
 
 
 class Subagent(Struct, frozen=True, kw_only=True):
-    """A session that another session started, and the call that did it."""
+    """A session that another session started, and the call that started it."""
 
     agent_id: str
     kind: SubagentKind

@@ -60,7 +60,7 @@ def read_outcome(
 ) -> Outcome:
     """Return how the call of `result` on `record` ended.
 
-    `was_interrupted`: a later record names the call's message as the one it interrupted.
+    `was_interrupted` is whether a later record names the call's message as interrupted.
     """
     if not result.is_error:
         return INTERRUPTED if _reports_interruption(record) else SUCCESS
@@ -84,7 +84,7 @@ def _reports_interruption(record: conversation_records.User) -> bool:
 
 
 def _reads_as_interrupted(text: str) -> bool:
-    """Return whether the note of an interruption is in the text; a stopped command ends with it."""
+    """Return whether the text notes an interruption; a stopped command ends with the note."""
     return any(mark in text[:_EDGE] or mark in text[-_EDGE:] for mark in _INTERRUPTED_TEXTS)
 
 
@@ -114,7 +114,7 @@ def _refusal_by_text(text: str) -> RejectedBy | None:
 
 
 class SpilledOutput(Struct, frozen=True):
-    """Where the client says the output is, its size, and the part that it kept."""
+    """The path of the output, its size, and the part of it that the client kept."""
 
     recorded_path: str
     size: int | None
@@ -134,7 +134,7 @@ _ELLIPSIS = "\n..."
 
 
 def find_spilled(text: str, raw_result: Raw) -> SpilledOutput | None:
-    """Return what a tool result says about output stored elsewhere; None if it is complete."""
+    """Return where a tool result stores its output, if elsewhere; None if it is complete."""
     if not text.lstrip().startswith(_MARK):
         return None
     named = _PATH.search(text)

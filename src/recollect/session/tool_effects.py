@@ -1,5 +1,5 @@
-"""What tool calls did: files that they read and changed, and the todo list and the task list over
-time.
+"""The effects of tool calls: files that they read and changed, and the todo list and the task list
+over time.
 
 Changed lines are counted from the client's own patch. Subagents of new clients and old streams have
 none: there the edit itself is compared, a text that was replaced everywhere counts once, and an
@@ -243,7 +243,7 @@ Tasks = dict[str, TaskItem]
 _TODO_TOOL = "TodoWrite"
 _TASK_TOOLS = ("TaskCreate", "TaskUpdate", "TaskList")
 LIST_TOOLS = frozenset({_TODO_TOOL, *_TASK_TOOLS})
-"""Tools that change or list what is to be done."""
+"""Tools that change or list todos and tasks."""
 
 _CHANGEABLE = ("subject", "description", "status", "active_form", "owner")
 _FIRST_STATUS = "pending"
@@ -285,7 +285,7 @@ def build_tasks(tool_calls: Sequence[ToolCall]) -> tuple[TaskState, ...]:
 
 
 def _apply(tasks: Tasks, call: ToolCall) -> Tasks | None:
-    """Return `tasks` after `call`; None if the call says nothing about them."""
+    """Return `tasks` after `call`; None if the call does not affect them."""
     result = call.result
     if isinstance(result, planning_tools.TaskListResult):
         return {task.id: _merge(tasks.get(task.id), task) for task in result.tasks}

@@ -159,13 +159,14 @@ class Turn(Struct, frozen=True, kw_only=True):
     start: str | None
     end: str | None
     active_ms: float | None
-    """How long the client says it worked, or else the time from the first to the last record."""
+    """The working time reported by the client, or else the time from the first to the last
+    record."""
     kind: InputKind | None = None
     """The kind of input that opened it."""
     words: str = ""
     """The user's own text that opened it."""
     contexts: tuple[Context, ...] = ()
-    """What was attached to that text."""
+    """The contexts attached to that text."""
     command: Command | None = None
     """The command that opened it."""
     is_by_person: bool = False
