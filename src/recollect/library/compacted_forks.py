@@ -1,8 +1,8 @@
-"""Which session was forked by a session that begins with a compaction and names no parent.
+"""Find the parent of a session that begins with a compaction and does not name its parent.
 
-A fork copies only what follows the last compaction. The copy keeps the uuid of the compaction,
-which the parent has in its middle; other forks begin with it too. The files of a project are
-searched for compactions once, however many forks it has.
+A fork copies only the records after the last compaction. The copy keeps the uuid of the compaction,
+which is in the middle of the parent; other forks begin with it too. The files of a project are
+searched for compactions once, for any number of forks.
 """
 
 from pathlib import Path
@@ -19,14 +19,14 @@ _MARK: Final = b'"compact_boundary"'
 
 
 class CompactedForks:
-    """Finds the parents of forks, and remembers what it read."""
+    """Finds the parents of forks, and caches the compactions that it has read."""
 
     def __init__(self) -> None:
         self._sessions: dict[Path, tuple[Transcript, ...]] = {}
         self._compactions: dict[str, frozenset[str]] = {}
 
     def find_parent(self, transcript: Transcript, opening: envelope.Record) -> str | None:
-        """The session of the same project whose last compaction is `opening`, by name.
+        """Return the name of the session in the same project with the compaction `opening`.
 
         None if no session has it in its middle, or several have.
         """
@@ -55,7 +55,7 @@ class CompactedForks:
         return self._sessions[directory]
 
     def _list_compactions(self, path: str) -> frozenset[str]:
-        """The compactions in a transcript after other records of a conversation."""
+        """Return the compactions in a transcript after other records of a conversation."""
         if path not in self._compactions:
             found = {
                 each.uuid

@@ -3,8 +3,7 @@
 Combines what makes up a session: its records, those of its subagents in all layouts, and its
 sidecar files. `locations.references` finds the file, and `recollect.session` joins a subagent to
 the call that started it. A subagent is opened without its parent session, which can be far larger.
-The price of a message is that of its day; copies of it in other sessions are not looked for, the
-ledger does that.
+A message has the price of its day. Copies of it in other sessions are left to the ledger.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class PartialSession(Struct, frozen=True):
 
     @property
     def turn_count(self) -> int:
-        """The number of complete turns: the last one may continue after this part."""
+        """Return the number of complete turns: the last one may continue after this part."""
         count = len(self.session.turns)
         return count if self.is_whole else max(count - 1, min(count, 1))
 
@@ -71,12 +70,12 @@ def read_partial_session(transcript: Transcript, most: int = FIRST_BYTES) -> Par
 
 
 def price_turn(turn: turns.Turn, prices: Prices) -> int | None:
-    """Return micro-dollars; None if the price of a message is not known."""
+    """Return the price in micro-dollars; None if the price of a message is not known."""
     return price_messages(turn.messages, prices)
 
 
 def price_messages(messages: Iterable[Message], prices: Prices) -> int | None:
-    """Return micro-dollars for all messages; None if the price of one is not known."""
+    """Return the price of all messages in micro-dollars; None if one price is not known."""
     total = 0
     for message in messages:
         if message.usage is None or message.is_synthetic:
@@ -113,7 +112,7 @@ def find_subagent_files(project_dir: Path, session_id: str) -> tuple[Transcript,
 
 
 def _find_session(transcript: Transcript) -> str:
-    """Return the id of the session that a subagent's records name; empty if they name none."""
+    """Return the id of a subagent's session, as named in its records; empty if they name none."""
     return claude_directories.encode_id(transcript_ends.find_session_id(transcript.file) or "")
 
 
@@ -122,7 +121,7 @@ def load_children(
     surroundings: listings.SessionContext,
     prices: metadata.PriceList | None = None,
 ) -> list[subagents.Child]:
-    """Load the subagents in these files; one whose file is unreadable is included, but empty."""
+    """Load the subagents in these files; a subagent whose file is unreadable is empty."""
     return [make_child(each, _load_session(each, surroundings, prices)) for each in transcripts]
 
 
@@ -138,7 +137,7 @@ def make_child(transcript: Transcript, session: Session) -> subagents.Child:
 
 
 def read_subagent_meta(path: Path) -> subagents.SubagentMeta | None:
-    """Return the sidecar of a subagent as it may be shown; None if there is no readable one."""
+    """Return the sidecar of a subagent, masked; None if it is missing or unreadable."""
     data = processes.read_small(path)
     meta = decode_value(data, subagents.SubagentMeta) if data else None
     return mask_value(str(path), meta) if meta else None
@@ -156,7 +155,7 @@ def _load_session(
 
 
 class IncrementalSession:
-    """A session, as far as its files have been read."""
+    """A session that is read as its files grow."""
 
     def __init__(self) -> None:
         self._main = _Reading()
@@ -164,11 +163,11 @@ class IncrementalSession:
 
     @property
     def bytes(self) -> int:
-        """The number of bytes that have been read."""
+        """Return the number of bytes read so far."""
         return self._main.position + sum(each.position for each in self._others.values())
 
     def catch_up(self, transcript: Transcript, relatives: Sequence[Transcript]) -> Session:
-        """Return the session in `transcript` with what its files contain now.
+        """Return the session in `transcript` with the current content of its files.
 
         `relatives` are the transcripts of its subagents; for a subagent, all others of its session.
         Raises UnreadableInput if the transcript itself cannot be read.
@@ -204,7 +203,7 @@ class IncrementalSession:
 
 
 class _Reading:
-    """One transcript, as far as it has been read."""
+    """A transcript that is read as it grows."""
 
     def __init__(self) -> None:
         self._restart(Session())
@@ -216,7 +215,7 @@ class _Reading:
         self._digest = growth.new_digest()
 
     def catch_up(self, transcript: Transcript) -> bool:
-        """Read what is new; return whether anything was."""
+        """Read appended records; return whether there were any."""
         if self._state.is_current(transcript.stamp):
             return False
         with open_file(transcript.file) as file:
@@ -237,7 +236,7 @@ class _Reading:
             growth.Growth.APPENDED,
         ):
             return True
-        # Reading it again takes some fifty times as long as comparing it.
+        # Reading the file again takes some fifty times as long as comparing it.
         return growth.digest_start(file, self.position) == self._digest.digest()
 
     def _read(self, file: SourceFile, name: str, seen: growth.FileState) -> None:
@@ -250,7 +249,7 @@ class _Reading:
 
 
 def _describe(transcript: Transcript) -> metadata.Provenance:
-    """Describe only the file: titles in other files are looked up by lists."""
+    """Describe only the file: lists look up titles in other files."""
     return metadata.Provenance(
         id=transcript.name,
         project=transcript.project,
@@ -296,7 +295,7 @@ def _attach_nested(
     surroundings: listings.SessionContext,
     prices: metadata.PriceList | None,
 ) -> None:
-    """Attach those siblings to a subagent that it started; the others go to a placeholder."""
+    """Attach to a subagent the siblings that it started; the others go to a placeholder."""
     parent_id = transcript.session_id or _find_session(transcript)
     siblings = [
         found

@@ -1,10 +1,10 @@
-"""Running clients, from the files that they keep, and reading of small sidecar files.
+"""Find running clients by the files that they keep, and read small sidecar files.
 
-Knows `sessions/<pid>.json` and whether that process is alive; never opens the secrets beside it. A
-process id alone is not trusted: after a crash the file stays and the id is reused, so if the system
-knows when a process started, the file must have the same time. Small files are read up to a limit,
-and reading never raises: what is beside a session may vanish, be forbidden or be something else
-entirely, and the session is shown all the same.
+Reads `sessions/<pid>.json` and checks whether that process is alive; never opens the secrets beside
+it. A process id alone is not trusted: after a crash the file remains and the id is reused, so if
+the start time of a process is available, it must equal that in the file. Small files are read up to
+a limit, and reading never raises: sidecars may vanish, be unreadable or be something else entirely,
+and the session is shown anyway.
 """
 
 import os
@@ -44,17 +44,17 @@ _START_FIELD: Final = 19
 """Position of the start time in `/proc/<pid>/stat`, after the name in parentheses."""
 
 _ZOMBIE: Final = "Z"
-"""The state of a process that has exited, but whose parent has not asked for its exit code."""
+"""The state of a process that has exited, but whose parent has not read its exit code."""
 
 _MIN_SECRET: Final = 12
-"""Characters of the shortest secret; a status or version has fewer."""
+"""Minimum length of a secret; a status or version is shorter."""
 
 _SYNCHRONIZE: Final = 0x00100000
 _WAIT_TIMEOUT: Final = 0x00000102
 
 
 class ProcessFile(msgspec.Struct, frozen=True, rename="camel"):
-    """What a client says about itself; it may have exited since."""
+    """The content of a client's file; the client may have exited since."""
 
     pid: int | None = None
     session_id: str | None = None
@@ -76,7 +76,7 @@ def find_live_processes(root: Path) -> dict[str, LiveProcess]:
 
 
 def iter_process_files(root: Path) -> Iterator[tuple[Path, ProcessFile | None]]:
-    """Yield the files of clients and their content; None if one cannot be read, or not yet."""
+    """Yield the files of clients and their content; None if it is unreadable or incomplete."""
     for sidecar in list_root_sidecars(root).found:
         if sidecar.kind is SidecarKind.PROCESS:
             data = read_small(sidecar.path)
@@ -87,7 +87,7 @@ def _decode(data: bytes) -> ProcessFile | None:
     try:
         return msgspec.json.decode(data, type=ProcessFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # A newer client may write a field differently; this loads all record types.
+        # A newer client may write a field differently; decoding leniently loads all record types.
         from recollect.records.decoding import decode_value
 
         return decode_value(data, ProcessFile)
@@ -152,7 +152,7 @@ def _is_alive_on_windows(pid: int) -> bool:
 
 
 def _read_stat(pid: int) -> tuple[str | None, str | None]:
-    """Return the state of a process and when it started, as Linux writes them; None elsewhere."""
+    """Return the state and start time of a process, as Linux formats them; None elsewhere."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -1,6 +1,6 @@
-"""Which sessions a list shows, and in which order.
+"""Filter and sort the sessions of a list.
 
-Works on listings only, so lists from files, from the index and from memory agree on what matches.
+Works on listings only, so lists from files, from the index and from memory have the same results.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,40 +25,41 @@ class SessionQuery(Struct, frozen=True, kw_only=True):
     """
 
     text: str | None = None
-    """Words in the title, the first prompt or the id, in any order."""
+    """Only sessions with these words in the title, the first prompt or the id, in any order."""
     project: str | None = None
-    """In the path of the project."""
+    """Only sessions whose project path contains this text."""
     directory: str | None = None
-    """The project itself: its work directory, or the name of its directory below `projects/`."""
+    """Only sessions of this project: a working directory, or the name of its directory below
+    `projects/`."""
     branch: str | None = None
-    """The git branch that the session was last on."""
+    """Only sessions that were last on this git branch."""
     model: str | None = None
-    """In the name of a model that replied."""
+    """Only sessions with a reply of a model whose name contains this text."""
     since: datetime | None = None
-    """Active at this time or later."""
+    """Only sessions active at this time or later."""
     until: datetime | None = None
-    """Started before this time."""
+    """Only sessions that started before this time."""
     has_errors: bool = False
-    """With failed tool calls or API errors."""
+    """Whether to include only sessions with failed tool calls or API errors."""
     has_compactions: bool = False
-    """With a compaction."""
+    """Whether to include only sessions with a compaction."""
     is_live: bool = False
-    """Open in a client right now."""
+    """Whether to include only sessions that are open in a client right now."""
     is_starred: bool = False
-    """Starred by you."""
+    """Whether to include only sessions that you have starred."""
     expires_by: datetime | None = None
-    """Deleted by Claude Code at this time or before."""
+    """Only sessions that Claude Code will delete at this time or before."""
     include_subagents: bool = False
     order: SessionOrder = "activity"
 
     @property
     def needs_figures(self) -> bool:
-        """Whether whole transcripts have to be read to know what matches."""
+        """Whether the filters require reading whole transcripts."""
         return self.model is not None or self.has_errors or self.has_compactions
 
     @property
     def needs_usage(self) -> bool:
-        """Whether the order depends on usage, which only the index knows."""
+        """Whether the order depends on usage, which only the index has."""
         return self.order in ("cost", "tokens")
 
 
@@ -77,7 +78,7 @@ class SessionPage(Struct, frozen=True, kw_only=True):
 
 
 def select(listings: Iterable[SessionListing], query: SessionQuery) -> list[SessionListing]:
-    """Return the listings that match all filters on what transcripts say."""
+    """Return the listings that match all filters that depend on transcripts alone."""
     belongs = _make_directory_filter(query.directory)
     return [each for each in listings if belongs(each) and _matches(each, query)]
 
@@ -133,7 +134,7 @@ def _make_directory_filter(directory: str | None) -> Callable[[SessionListing], 
 
 
 def hide_path(listing: SessionListing) -> SessionListing:
-    """Return a session for output: its path is a name like others, and may hold a secret."""
+    """Mask the path of a session for output: like other names, it may contain a secret."""
     from recollect.redact import mask_path  # only for JSON
 
     path = mask_path(listing.path)
@@ -141,13 +142,13 @@ def hide_path(listing: SessionListing) -> SessionListing:
 
 
 def find_start(listing: SessionListing) -> float:
-    """Return when a session started, or else when its file was written, in seconds since 1970."""
+    """Return when a session started, or its file was written if unknown, in seconds since 1970."""
     moment = parse_time(listing.created)
     return listing.modified if moment is None else moment.timestamp()
 
 
 def sort_sessions(listings: Iterable[SessionListing], order: SessionOrder) -> list[SessionListing]:
-    """Return the listings in an order that they know themselves; usage has to be filled in."""
+    """Return the listings in the given order; usage must be filled in already."""
     keys: dict[SessionOrder, Callable[[SessionListing], float]] = {
         "activity": lambda each: each.activity,
         "modified": lambda each: each.modified,

@@ -1,7 +1,7 @@
 """The files beside a session: plan, tasks, todo lists, workflows, typed prompts, large outputs.
 
-Reads what `recollect.locations` finds, each file up to a limit. What is missing, damaged or too
-large is left out: a session is complete without it.
+Reads the files that `recollect.locations` finds, each up to a limit. Missing, damaged and too large
+files are left out: a session is complete without them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from recollect.session.tool_calls import ToolCall
 from recollect.sources.safe_files import open_file
 
 MAX_OUTPUT: Final = 64 * 1024 * 1024
-"""Maximum bytes of a large output, unless the caller wants more."""
+"""Default for the maximum size of a large output in bytes."""
 
 _MAX_SIDECAR: Final = 16 * 1024 * 1024
 
@@ -47,7 +47,7 @@ _CLEAR = b"/clear"
 
 
 class TypedPrompt(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A line of the prompt history: what the user typed, without contexts."""
+    """A line of the prompt history: the typed text, without contexts."""
 
     display: str = ""
     timestamp: float | None = None
@@ -77,7 +77,7 @@ def load_sidecars(session: Session) -> SessionSidecars:
 
 
 def load_lists(transcript: Transcript, *, slug: str | None = None) -> SessionSidecars:
-    """Return the sidecars without typed prompts: their file is shared by all sessions, and large.
+    """Return the sidecars without typed prompts, whose file is large and shared by all sessions.
 
     The plan is found only if the session's `slug` is known.
     """
@@ -109,8 +109,8 @@ def load_session_lists(session: Session) -> SessionSidecars:
 def read_spilled_output(session: Session, call: ToolCall, *, limit: int = MAX_OUTPUT) -> str | None:
     """Return the whole output of a call that was too large for the transcript, up to `limit` bytes.
 
-    None if it was not too large or the file was deleted; then there is still
-    `call.spilled.preview`.
+    None if it was not too large or the file was deleted; `call.spilled.preview` is still available
+    then.
     """
     spilled, transcript = call.spilled, _locate(session)
     if spilled is None or transcript is None:
@@ -125,7 +125,7 @@ def _locate(session: Session) -> Transcript | None:
     try:
         return discover(Path(path)).transcripts[0] if path else None
     except (NothingFound, UnreadableInput):
-        # Deleted since it was opened.
+        # The file was deleted after it was opened.
         return None
 
 
@@ -155,7 +155,7 @@ def _iter_todos(found: Iterable[sidecars.Sidecar]) -> Iterator[TodoFile]:
 
 
 def _mask_value(path: Path, data: bytes) -> bytes:
-    """Return a JSON value as it may be shown; it may have several lines."""
+    """Return a JSON value, masked; it may have several lines."""
     return mask_line(str(path), NOWHERE, data.replace(b"\n", b" "))
 
 
@@ -172,7 +172,8 @@ def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
     for sidecar in sidecars.list_root_sidecars(root).found:
         if sidecar.kind is sidecars.SidecarKind.HISTORY:
             for line in _iter_lines(sidecar.path):
-                # One line in thousands is this session's, and decoding is slower than searching.
+                # One line in thousands belongs to this session, and decoding is slower than
+                # searching.
                 known = _mask_value(sidecar.path, line) if wanted in line else b""
                 typed = decode_value(known, TypedPrompt) if known else None
                 if typed is not None and typed.session_id == session_id:
@@ -180,9 +181,9 @@ def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
 
 
 def load_clears(roots: Iterable[Path]) -> list[TypedPrompt]:
-    """Return every `/clear` in the prompt histories of Claude directories that says where it was.
+    """Return every `/clear` in the prompt histories of Claude directories that names its session.
 
-    The client then goes on in a new session, which does not name the one before it; only the
+    The client then continues in a new session, which does not name the previous one; only the
     history has both. Clients before 2.0 wrote no session ids.
     """
     found = (

@@ -34,33 +34,33 @@ _MAX_COUNT: Final = 4 * 1024 * 1024
 
 
 def find_cwd(path: Path | str) -> str | None:
-    """The first work directory that the transcript at `path` records."""
+    """Return the first working directory in the transcript at `path`."""
     return _find(path, lambda link: link.cwd)
 
 
 def find_slug(path: Path | str) -> str | None:
-    """The first slug that the transcript at `path` records, which names the session's plan."""
+    """Return the first slug in the transcript at `path`, which names the session's plan."""
     return _find(path, lambda link: link.slug)
 
 
 def find_session_id(path: Path | str) -> str | None:
-    """The first session id that the transcript at `path` records: a subagent has its parent's."""
+    """Return the first session id in the transcript at `path`; a subagent has its parent's."""
     return _find(path, lambda link: link.session_id)
 
 
 def find_first_uuid(path: Path | str) -> str | None:
-    """The uuid of the first record of the conversation in the transcript at `path`."""
+    """Return the uuid of the first record of the conversation in the transcript at `path`."""
     return _find(path, lambda link: link.uuid)
 
 
 def list_marked(path: str, mark: bytes) -> list[envelope.Record]:
-    """The records on the lines with a mark; none if the file cannot be read."""
+    """Return the records on the lines with a mark; none if the file cannot be read."""
     try:
         with safe_files.open_file(path) as file:
             whole = _Middle(file, path, 0, file.find_status().st_size)
             return list(whole.iter_records([mark]))
     except UnreadableInput:
-        # Reading the whole file reports what is wrong with it.
+        # Reading the whole file reports the error.
         return []
 
 
@@ -69,7 +69,7 @@ def _find(path: Path | str, pick: Callable[[envelope.Chain], str | None]) -> str
         links = (record for record in _iter_head(path) if isinstance(record, envelope.Chain))
         return next(filter(None, map(pick, links)), None)
     except UnreadableInput:
-        # Reading the whole file reports what is wrong with it.
+        # Reading the whole file reports the error.
         return None
 
 
@@ -79,7 +79,7 @@ def _iter_head(path: Path | str) -> Iterator[envelope.Record]:
         while wanted < _MAX_COUNT:
             chunk = file.read(wanted)
             rest += chunk
-            # At the end of the file, a line without an end is complete.
+            # At the end of the file, a line without a line end is complete.
             whole = rest[: rest.rfind(b"\n") + 1] if chunk else rest
             yield from decode_bytes(name, position, whole)
             if not chunk:
@@ -88,16 +88,16 @@ def _iter_head(path: Path | str) -> Iterator[envelope.Record]:
 
 
 FIRST_READ: Final = cached_parts.END_BYTES
-"""Bytes of the head that are read at first."""
+"""Number of bytes of the head to read at first."""
 
 TAIL_READ: Final = 32 * 1024
-"""Bytes that are read of the end at first: room for the last record that says where it was."""
+"""Number of bytes of the tail to read at first: enough for the last record with a directory."""
 
 MAX_READ_BYTES: Final = 4 * 1024 * 1024
-"""Maximum bytes of the head or tail that are decoded."""
+"""Maximum number of bytes of the head or tail to decode."""
 
 _PROMPT_MARKS: Final = (b'"user"', b'"queued_command"')
-"""What the lines of prompts hold; in a string within a record these quotes would be escaped."""
+"""Marks in the lines of prompts; inside a string, these quotes would be escaped."""
 
 
 class NamingLines(NamedTuple):
@@ -162,10 +162,10 @@ class _Tail(NamedTuple):
 def read_head_and_tail(
     path: Path | str, named: Collection[str] = (), lines: NamingLines | None = None
 ) -> HeadAndTail:
-    """The ends of the transcript at `path`; raises UnreadableInput if it cannot be read.
+    """Read both ends of the transcript at `path`; raises UnreadableInput if that fails.
 
-    `named` are the uuids that titles elsewhere name: records between the ends that have one of
-    them are found, too.
+    `named` are the uuids that titles in other files name: records between the ends with one of
+    them are read too.
     """
     with safe_files.open_file(str(path)) as file:
         size = file.find_status().st_size
@@ -189,7 +189,7 @@ def read_head_and_tail(
 def _read_head(
     file: source.SourceFile, name: str, size: int, log: session_records.Log
 ) -> tuple[int, Message | None]:
-    """Read until the first prompt is found; return it, and up to which line was read."""
+    """Read until the first prompt is found; return it, and the offset up to which was read."""
     read, decoded, rest, first = 0, 0, b"", None
     wanted = FIRST_READ if size > 2 * FIRST_READ else size
     while chunk := file.read(wanted):
@@ -208,7 +208,7 @@ def _read_head(
 
 
 def _find_prompt(links: Iterable[envelope.Chain], *, is_subagent: bool) -> Message | None:
-    """The first prompt of `links`, by the rule for all messages, but read one by one."""
+    """Return the first prompt of `links`, by the rule for all messages, but read one by one."""
     aside = None
     for link in links:
         if not isinstance(link, conversation_records.Assistant):
@@ -221,7 +221,7 @@ def _find_prompt(links: Iterable[envelope.Chain], *, is_subagent: bool) -> Messa
 
 
 def _is_worded(message: Message | None) -> bool:
-    """Whether a message is a request, so that none that follows it can be the first prompt."""
+    """Return whether a message is a request, so that no later one can be the first prompt."""
     return (
         message is not None and message.prompt is not None and metadata.is_request(message.prompt)
     )
@@ -230,7 +230,7 @@ def _is_worded(message: Message | None) -> bool:
 def _read_tail(
     file: source.SourceFile, name: str, start: int, log: session_records.Log
 ) -> _Tail | None:
-    """Records of the end, back to one of the conversation; None if they reach back to `start`."""
+    """Return the last records, back to one of the conversation; None if they reach `start`."""
     size = file.find_status().st_size
     wanted = TAIL_READ
     while size - wanted > start:
@@ -242,7 +242,7 @@ def _read_tail(
 
 
 def _decode_from(file: source.SourceFile, name: str, position: int) -> _Tail:
-    """The records whose lines start after `position`."""
+    """Return the records whose lines start after `position`."""
     file.seek(position)
     data = file.read()
     skipped = data.find(b"\n") + 1 or len(data)
@@ -270,7 +270,7 @@ class _Middle(NamedTuple):
         tail: Sequence[envelope.Record],
         lines: NamingLines | None,
     ) -> list[envelope.Record]:
-        """The records that name the session, and those that a title anywhere names by uuid."""
+        """Return the records that name the session, and those whose uuid any title names."""
         marks = _choose_marks(tail)
         found = self.iter_records(marks) if lines is None else self._read_known(lines, marks)
         states: list[envelope.Record] = [each for each in found if isinstance(each, state.State)]
@@ -282,7 +282,7 @@ class _Middle(NamedTuple):
         return [*states, *(each for each in links if getattr(each, "uuid", None) in uuids)]
 
     def find_prompt(self, log: session_records.Log) -> Message | None:
-        """The first prompt here, in a session that begins with `log`."""
+        """Return the first prompt in this part, in a session that begins with `log`."""
         is_subagent = log.starts_in_sidechain
         aside = None
         for link in self.iter_records(_PROMPT_MARKS):
@@ -298,11 +298,11 @@ class _Middle(NamedTuple):
         return aside
 
     def iter_records(self, marks: Sequence[bytes]) -> Iterator[envelope.Record]:
-        """The records on the lines that hold one of these marks."""
+        """Yield the records on the lines that contain one of these marks."""
         return self._decode(marked_lines.iter_marked_lines(self.file, marks, self.start, self.stop))
 
     def _read_known(self, lines: NamingLines, marks: Sequence[bytes]) -> Iterator[envelope.Record]:
-        """The same where it is known which lines hold any mark."""
+        """Yield the same if the lines with any mark are already known."""
         spans = [span for span in lines.spans if self.start <= span[0] < self.stop]
         return self._decode(marked_lines.read_marked_lines(self.file, spans, marks))
 
@@ -328,7 +328,7 @@ def _choose_marks(tail: Iterable[envelope.Record]) -> list[bytes]:
 
 
 def _has_title(records: Iterable[envelope.Record]) -> bool:
-    """Return whether records give a title that comes before one that another record is named by."""
+    """Return whether records have a title that takes precedence over a summary."""
     known = {type(record): _read_name(record) for record in records}
     return bool(known.get(state.CustomTitle) or known.get(state.AiTitle))
 
@@ -352,11 +352,11 @@ def _is_typeless(record: envelope.Record) -> bool:
 
 
 HEAD: Final = 64 * 1024
-"""Bytes of each file that are looked at: room for some two hundred titles."""
+"""Number of bytes of each file to search: room for some two hundred titles."""
 
 
 def collect_summaries(directory: Path) -> dict[str, dict[str, str]]:
-    """Return the titles in a project's files by the uuid that each names, the newest file last."""
+    """Return the titles in a project's files by the uuid that they name, the newest file last."""
     listed = list_project(directory)
     sessions = [each for each in listed if each.kind is TranscriptKind.SESSION]
     found = {

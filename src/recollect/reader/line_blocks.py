@@ -1,18 +1,18 @@
 """Read a file in chunks, split chunks into blocks of whole lines with their offsets, and replace
 lines while they are decoded.
 
-Knows line ends and nothing of records. Lines end at `\\n` only, because JSON strings on disk may
-contain a raw U+2028. A block has many lines, so that it can be searched as one piece. A line over
-the limit is counted but not kept: memory does not depend on the content of the file.
+Handles lines, not records. Lines end at `\\n` only, because JSON strings on disk may contain a raw
+U+2028. A block has many lines, so that it can be searched as one piece. A line over the limit is
+counted but not kept: memory does not depend on the content of the file.
 
 After a crash a file may have a hole, zeros that were never written. Reading gigabytes of them would
 take most of a minute, so a hole that is longer than any line is skipped; its line is then too long,
 as it would be if all of it had been read.
 
-Everything that shows a session decodes its lines first, so this is the one place that all of it
-passes. What is replaced, and by what, is decided by a mask, which takes a block of lines and
-returns their replacements. Without a mask, the default in the library, records are what the file
-contains. Spans are those of the file either way.
+Everything that shows a session decodes its lines first, so this is the one place to mask them. A
+mask decides what to replace: it takes a block of lines and returns their replacements. Without a
+mask, the default in the library, records are what the file contains. Spans are those of the file
+either way.
 """
 
 import errno
@@ -28,7 +28,7 @@ from msgspec import Struct
 from recollect.sources.source import SourceFile
 
 MAX_LINE = 64 * 1024 * 1024
-"""The longest line, in bytes, that is read into memory."""
+"""Maximum length of a line, in bytes, that is read into memory."""
 
 
 class LineBlock(Struct, frozen=True, gc=False):
@@ -46,7 +46,7 @@ class TooLong(Struct, frozen=True, gc=False):
 
 
 class Hole(Struct, frozen=True, gc=False):
-    """A run of unwritten zeros, longer than any line may be, that is not read."""
+    """A run of unwritten zeros, longer than the longest line, that is not read."""
 
     length: int
 
@@ -66,7 +66,7 @@ class BlockSplitter:
         self._held: list[bytes] = []
         self._held_length = 0
         self.offset = offset
-        """Where the held-back line begins; reading can resume from here."""
+        """Start of the held-back line; reading can resume from here."""
 
     def feed(self, chunk: bytes | Hole) -> list[LineBlock | TooLong]:
         """Return the lines that `chunk` completes."""
@@ -169,14 +169,14 @@ def find_holes(file: SourceFile) -> list[tuple[int, int]]:
     """Return the start and end of each hole in `file` that is longer than any line, in order."""
     status = file.find_status()
     blocks: int | None = getattr(status, "st_blocks", None)
-    # For nearly all files this check is enough. Windows and other sources report no blocks.
+    # This check is enough for nearly all files. Windows and other sources report no blocks.
     if blocks is None or status.st_size - blocks * _BLOCK <= MAX_LINE:
         return []
     position = file.tell()
     try:
         return [hole for hole in _iter_holes(file, status.st_size) if hole[1] - hole[0] > MAX_LINE]
     except OSError:
-        # The file was truncated meanwhile, or a network drive does not support the question.
+        # The file was truncated meanwhile, or a network drive does not support `SEEK_HOLE`.
         return []
     finally:
         file.seek(position)
@@ -190,7 +190,7 @@ def _iter_holes(file: SourceFile, size: int) -> Iterator[tuple[int, int]]:
         except OSError as error:
             if error.errno != errno.ENXIO:
                 raise
-            # The hole reaches to the end of the file.
+            # The hole extends to the end of the file.
             end = size
         yield start, end
         start = file.seek(end, os.SEEK_HOLE) if end < size else size
@@ -206,7 +206,7 @@ def seek_line_start(file: SourceFile, position: int) -> int:
         while holes and holes[-1][0] >= position:
             holes.pop()
         if holes and holes[-1][1] >= position:
-            # No line begins in a hole.
+            # No line starts in a hole.
             position = holes.pop()[0]
             continue
         step = min(CHUNK, position)
@@ -225,11 +225,11 @@ LineMask = Callable[[str, LineBlock], Mapping[int, bytes]]
 """From a file and some of its lines to replacements, by position in the block; no line ends."""
 
 NOWHERE: Final = 1 << 62
-"""The position of a line that is not in a transcript."""
+"""The offset of a line that is not in a transcript."""
 
 _process_mask: LineMask | None = None
 _chosen: ContextVar[tuple[LineMask | None] | None] = ContextVar("chosen", default=None)
-"""What `masked_by` says, in a tuple, because it may say that there is no mask."""
+"""The mask set by `masked_by`, in a tuple, because it may be None."""
 
 
 def mask_by_default(mask: LineMask | None) -> None:
@@ -255,7 +255,7 @@ def find_mask() -> LineMask | None:
 
 
 def mask_line(file: str, offset: int, data: bytes) -> bytes:
-    """Return the bytes of a line of a file, with or without its end, as they may be shown."""
+    """Return the bytes of a line of a file, masked; the line end is optional."""
     mask = find_mask()
     if mask is None:
         return data
@@ -265,7 +265,7 @@ def mask_line(file: str, offset: int, data: bytes) -> bytes:
 
 
 def mask_text(file: str, text: str) -> str:
-    """Return the text of a file beside a transcript as it may be shown."""
+    """Return the text of a file beside a transcript, masked."""
     if find_mask() is None:
         return text
     # As one line, because a secret may have several, and behind anything that is known of a file.
@@ -275,7 +275,7 @@ def mask_text(file: str, text: str) -> str:
 
 
 def mask_value(file: str, value: T) -> T:
-    """Return a struct as it may be shown, with all its texts masked together."""
+    """Return a struct with all its texts masked together."""
     if find_mask() is None:
         return value
     written = msgspec.json.encode(value)

@@ -1,4 +1,4 @@
-"""Where the bytes of transcripts come from, and whether they are still the same bytes.
+"""Sources of the bytes of transcripts, and checks whether they are still the same bytes.
 
-Knows files and their states, but not lines or records.
+Handles files and their states, but not lines or records.
 """

@@ -15,7 +15,7 @@ from msgspec import Struct
 from recollect.sources.source import SourceFile, find_source
 
 END_BYTES: Final = 64 * 1024
-"""How much of the beginning and of the end of a file is cached."""
+"""Number of bytes to cache at the beginning and at the end of a file."""
 
 _STATUS_FIELDS: Final = 10
 """Those of a status that every system has."""
@@ -30,11 +30,11 @@ class FileParts(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def size(self) -> int:
-        """The size that the file had."""
+        """Return the size that the file had."""
         return self.find_status().st_size
 
     def find_status(self) -> os.stat_result:
-        """Return the status, without what only some systems know."""
+        """Return the status, with only the fields that every system has."""
         return os.stat_result(self.status, {"st_mtime_ns": self.mtime_ns})
 
 
@@ -68,7 +68,7 @@ class CachedFile:
         self._file: SourceFile | None = None
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return up to `size` bytes, all that were left by default."""
+        """Return up to `size` bytes, all remaining ones by default."""
         left = max(self._size - self._position, 0)
         data = self._find(left if size < 0 else min(size, left))
         self._position += len(data)

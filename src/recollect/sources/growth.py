@@ -1,4 +1,4 @@
-"""Whether a file has grown, been rewritten, been replaced, or is gone: the one rule for it.
+"""The one rule that decides whether a file has grown, been rewritten, been replaced, or is gone.
 
 A reader records the state of a file that it has read up to some position, and compares the file
 with that state later: by what a directory listing says (`FileState.is_current`), and if that
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hashlib import blake2b
 
 EDGE: Final = 4096
-"""Bytes at the start, and before the known end, that are compared."""
+"""Number of bytes to compare at the start, and before the known end."""
 
 UNFINISHED: Final = -1
 """The recorded size of a file that was not read to its end."""
@@ -49,9 +49,9 @@ class FileState(Struct, frozen=True, gc=False, array_like=True):
     """A file as it was when it was read up to `position`; by default, one that was never read."""
 
     position: int = 0
-    """Where reading can continue, always the start of a line; 0 if it has to start over."""
+    """Where reading can continue, always the start of a line; 0 to start over."""
     device: int = 0
-    """Recorded, never compared: it can be a different number after each start of the machine."""
+    """Recorded but never compared: it may change whenever the machine starts."""
     inode: int = 0
     """0 where a listing does not have it (Windows)."""
     size: int = 0
@@ -59,11 +59,11 @@ class FileState(Struct, frozen=True, gc=False, array_like=True):
     head_hash: bytes = b""
     tail_hash: bytes = b""
     is_racy: bool = True
-    """Whether it was read so soon after a write that another write could leave the same time."""
+    """Whether it was read so soon after a write that another write could have the same time."""
 
     @property
     def stamp(self) -> Stamp:
-        """What a listing says of the file as long as it is unchanged."""
+        """Return the stamp in listings as long as the file is unchanged."""
         return self.inode, self.size, UNTRUSTED if self.is_racy else self.mtime_ns
 
     def is_current(self, listed: Stamp) -> bool:
@@ -152,7 +152,7 @@ def new_digest(data: bytes = b"") -> "blake2b":
 
 
 def digest_start(file: SourceFile, length: int) -> bytes:
-    """Return the digest of the first `length` bytes, for readers that must compare all of them."""
+    """Return the digest of the first `length` bytes, for readers that must compare all bytes."""
     digest = new_digest()
     file.seek(0)
     while length > 0 and (chunk := file.read(min(_CHUNK, length))):
