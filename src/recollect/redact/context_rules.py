@@ -38,7 +38,7 @@ _COOKIE: Final = compile_lazily(rb"=\"?([^;\"\s]{12,})")
 
 
 def _check_header(value: bytes) -> Confidence | None:
-    """Judge the credentials of an Authorization header or behind `Bearer`."""
+    """Judge the credentials of an Authorization header or after `Bearer`."""
     if is_placeholder(value) or is_reference(value):
         return None
     return Confidence.DEFINITE if looks_random(value) else _check_short(value)
@@ -194,7 +194,7 @@ CONTEXT_RULES: Final[tuple[Rule, ...]] = (
         _check_header,
     ),
 )  # fmt: skip
-"""Rules for values that only their surroundings give away."""
+"""Rules for values that only their context identifies."""
 
 
 KEYWORDS: Final = (
@@ -286,7 +286,7 @@ class Pattern(Protocol):
 def make_detector(
     compile_pattern: Callable[[bytes], Pattern],
 ) -> Callable[[bytes, int], Match | None]:
-    """Return a function that judges what is assigned to the name at a position of a text."""
+    """Return a function that judges the value assigned to the name at a position of a text."""
     pattern = compile_pattern(_PATTERN)
 
     def detect(data: bytes, at: int) -> Match | None:
@@ -350,8 +350,8 @@ def _read_bare(data: bytes, start: int) -> bytes:
 
 
 def rate_value(name: bytes, value: bytes) -> Confidence | None:
-    """Return how sure it is that a value assigned to a name is a secret; None if it is none."""
-    # The cheap questions first: most of what follows a name like `token` is an ordinary word.
+    """Return how certain it is that a value assigned to a name is a secret; None if it is not."""
+    # The cheap checks first: most values after a name like `token` are ordinary words.
     if b" " in value or len(value) < (_MIN_PASSWORD if _PASSWORD.search(name) else _MIN_SHORT):
         return None
     is_odd = _ODD.search(name) is not None

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 
 class Confidence(StrEnum):
-    """How sure a finding is."""
+    """How certain a finding is."""
 
     DEFINITE = "definite"
     """Almost certain, from its format, a checksum or the name of the key."""
@@ -80,10 +80,10 @@ def _is_definite(match: Match) -> bool:
 
 
 TOKEN_REACH: Final = 4_000
-"""How far after its keyword a token may end. Longer ones are reported up to there."""
+"""Maximum number of bytes from the keyword to the end of a token; longer ones are cut off there."""
 
 Check = Callable[[bytes], Confidence | None]
-"""Says how sure a value is; None if it is not a secret."""
+"""Returns how certain it is that a value is a secret; None if it is not one."""
 
 
 class Rule(Struct, frozen=True):
@@ -112,7 +112,7 @@ def token(kind: str, keywords: str, pattern: str, check: Check | None = None) ->
 
 
 class OwnPattern(Struct, frozen=True):
-    """A kind of secret that only the user knows. The first group of the pattern is the secret."""
+    """A kind of secret defined by the user. The first group of the pattern is the secret."""
 
     kind: str
     pattern: str

@@ -27,7 +27,7 @@ class GrowingText:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Add a piece; return what can be shown now, behind what was returned before."""
+        """Add a piece; return the text that can be shown now, after the text returned before."""
         self._held += piece
         end = _find_harmless_end(self._held)
         shown, self._held = self._held[:end], self._held[end:]
@@ -40,7 +40,7 @@ class GrowingText:
 
 
 def _find_harmless_end(text: str) -> int:
-    """Return up to where a text can be masked without knowing what follows."""
+    """Return the end of the text that can be masked without knowing the rest."""
     end = _find_line_end(text)
     while (start := text.rfind(_KEY_START, 0, end)) >= 0:
         found = _KEY_END.search(text, start, end)

@@ -167,7 +167,7 @@ def _iter_encoded(data: bytes) -> Iterator[re.Match[bytes]]:
 
 @lru_cache(maxsize=1024)
 def _decode(encoded: bytes) -> bytes:
-    """Return the character that an encoded sequence stands for; nothing for a control sequence."""
+    """Decode a sequence to its character; nothing for a control sequence."""
     match = _ENCODED.match(encoded)
     group = match and match.lastgroup
     if match is None or group is None or group == "control":

@@ -25,7 +25,7 @@ _Find = Callable[[bytes], Iterable[Match]]
 
 
 def find_secrets(text: str, policy: RedactionPolicy = DEFAULT_POLICY) -> tuple[Finding, ...]:
-    """Return what a policy masks in a text, in order and without overlaps."""
+    """Return the secrets that a policy masks in a text, in order and without overlaps."""
     data = text.encode("utf-8", "surrogatepass")
     return to_findings(find_masked(read_text(data), policy), data, text)
 

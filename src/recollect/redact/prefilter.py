@@ -287,7 +287,7 @@ def _judge_hint(data: bytes, start: int) -> bool:
 
 
 def _judge_encoded(shift: int) -> _Judge:
-    """Return a judge of base64: a picture may spell a keyword by chance, but is not text."""
+    """Return a judge of base64: an image may contain a keyword by chance, but is not text."""
     skipped = -(-shift * 8 // 6)
 
     def judge(data: bytes, start: int) -> bool:

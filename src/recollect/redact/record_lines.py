@@ -19,7 +19,7 @@ from recollect.redact.policy import find_masked
 from recollect.redact.redactor import Redactor
 
 _MAX_NAMED: Final = 400
-"""Longer strings are texts; what they are called does not make them secret."""
+"""Maximum length of a string whose field name can make it a secret; longer ones are texts."""
 
 
 _COUNTS: Final = frozenset(
@@ -55,7 +55,7 @@ def locate_in_record(line: bytes, policy: RedactionPolicy = DEFAULT_POLICY) -> l
 
 
 def read_spans(line: bytes, spans: Iterable[tuple[int, int]]) -> list[bytes]:
-    """Return what is at positions that `locate_in_record` returned."""
+    """Return the bytes at positions that `locate_in_record` returned."""
     data = _read_all(line)
     return [data[start:end] for start, end in spans]
 
@@ -76,7 +76,7 @@ def holds_known(line: bytes, redactor: Redactor) -> bool:
 
 
 def mask_record(line: bytes, redactor: Redactor, noted: Sequence[Match] | None = None) -> bytes:
-    """Return a line with tags in the place of secrets; the same line if it has none.
+    """Return a line with its secrets replaced by tags; the same line if it has none.
 
     If its secrets are `noted`, no rule is needed.
     """

@@ -1,4 +1,4 @@
-"""Mask the secrets of one output: an export, an answer of a server, a page. A secret that was
+"""Mask the secrets of one output: an export, a response of a server, a page. A secret that was
 recognised once is masked wherever else it occurs, however it is encoded there.
 
 `export TOKEN=…` gives a value away; the same value alone in a log line would not. Escapes and
@@ -29,7 +29,7 @@ from recollect.redact.policy import HOME, find_masked, to_findings
 _MIN_VALUE: Final = 8
 _MIN_FORM: Final = 8
 _MIN_BUILT: Final = 2_000_000
-"""Less than this many comparisons take less time than building an automaton."""
+"""Minimum number of comparisons for which building an automaton is faster."""
 _GROUP: Final = 32
 """Forms that are searched for by comparing many bytes at once, which more forms do not allow."""
 _MAX_GROUPED: Final = 20 * _GROUP
@@ -59,19 +59,19 @@ class KnownSecrets:
     """
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without secrets."""
         self._values: set[bytes] = set()
         self._fresh: list[tuple[bytes, Match]] = []
         self._batches: list[_Batch] = []
         self._compared = 0
-        """Bytes that were compared with fresh forms."""
+        """Number of bytes that were compared with fresh forms."""
         self._raw_forms: list[bytes] = []
         self._raw_groups: list[Any] = []
         self._grouped = 0
-        """How many of the forms are in groups."""
+        """Number of forms that are in groups."""
 
     def __bool__(self) -> bool:
-        """Return whether there are any."""
+        """Return whether there are any secrets."""
         return bool(self._values)
 
     def add(self, matches: Iterable[Match]) -> None:
@@ -85,7 +85,7 @@ class KnownSecrets:
                 self._raw_forms += [form for form in forms if b"\n" not in form]
 
     def find(self, text: Text) -> list[Match]:
-        """Return the places of all known secrets in a text."""
+        """Return the matches of all known secrets in a text."""
         self._compared += len(text.data) * len(self._fresh)
         if self._compared >= _MIN_BUILT:
             self._build()
@@ -215,7 +215,7 @@ class Redactor:
         self._masked: Counter[str] = Counter()
 
     def without_personal_data(self) -> "Redactor":
-        """Return one that masks only secrets, and shares what is known of them and their tags."""
+        """Return a redactor that ignores personal data, with the same known secrets and tags."""
         other = copy(self)
         other.policy = self.policy.for_records
         return other
@@ -240,7 +240,7 @@ class Redactor:
             self._number(match)
 
     def find_known(self, data: bytes) -> Iterator[int]:
-        """Yield where known secrets are in bytes as they are, whatever the bytes are."""
+        """Yield the positions of known secrets in raw bytes of any kind."""
         return self._known.find_raw(data)
 
     def collect_secrets(self, text: str) -> tuple[Finding, ...]:
@@ -255,7 +255,7 @@ class Redactor:
 
     @property
     def is_aware(self) -> bool:
-        """Whether any secret was found so far that may be in other texts, too."""
+        """Whether any secret found so far may also be in other texts."""
         return bool(self._known)
 
     def has_known(self, text: str) -> bool:
@@ -273,11 +273,11 @@ class Redactor:
         return bool(matches)
 
     def redact(self, text: str) -> str:
-        """Return a text with a tag in the place of every secret."""
+        """Return a text with every secret replaced by a tag."""
         return self.mask_bytes(_encode(text)).decode("utf-8", "surrogatepass")
 
     def mask_bytes(self, data: bytes) -> bytes:
-        """Return bytes with a tag in the place of every secret."""
+        """Return bytes with every secret replaced by a tag."""
         for _ in range(_MAX_ROUNDS):
             matches = self.find(data)
             if not matches:
@@ -286,7 +286,7 @@ class Redactor:
         return data
 
     def verify(self, output: str) -> tuple[Finding, ...]:
-        """Return the secrets that an output still holds, known ones in any encoding."""
+        """Return the secrets that an output still contains, known ones in any encoding."""
         data = _encode(output)
         return to_findings(self.find(data), data, output)
 

@@ -57,7 +57,7 @@ def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
 
 
 def load_detectors() -> Mapping[str, tuple[_Detect, ...]]:
-    """Return what judges the places of each keyword."""
+    """Return the functions that judge the occurrences of each keyword."""
     return _load_engine().by_keyword
 
 
@@ -121,7 +121,7 @@ def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[
 
 
 def decode_base64(run: bytes) -> bytes:
-    """Return what a run of base64 stands for, as far as it is whole."""
+    """Decode a run of base64, as far as it is complete."""
     run = run.rstrip(b"=")
     if len(run) % 4 == 1:
         run = run[:-1]
@@ -160,7 +160,7 @@ def _compile(pattern: str) -> Any:
 
 
 def _make_detector(rule: Rule) -> _Detect:
-    """Return what judges a place by a rule."""
+    """Return a function that judges an occurrence by a rule."""
 
     @cache
     def load() -> tuple[Any, int]:
@@ -184,7 +184,7 @@ def _make_detector(rule: Rule) -> _Detect:
 
 @cache
 def _load_engine() -> _Engine:
-    """Load the rules, when they are needed first: it takes some milliseconds."""
+    """Load the rules on first use, which takes some milliseconds."""
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
     by_keyword: dict[str, list[_Detect]] = {}

@@ -220,7 +220,7 @@ _KEYS: Final = (
 TOKEN_RULES: Final[tuple[Rule, ...]] = (
     *_CLOUD, *_CODE_HOSTS, *_CHAT, *_PAYMENT_AND_MAIL, *_MODELS, *_KEYS
 )  # fmt: skip
-"""Rules for values that speak for themselves."""
+"""Rules for values that their own shape identifies."""
 
 
 _PREFIX: Final = compile_lazily(
