@@ -18,6 +18,7 @@ from recollect.quantities import (
     format_hours,
     format_number,
     format_rate,
+    format_share,
     format_short_number,
     format_time,
     format_time_range,
@@ -112,6 +113,14 @@ def test_sizes(count: int, language: str, text: str) -> None:
 def test_dollars(dollars: float, places: int, text: str) -> None:
     """Small amounts are not shown as nothing, and nothing has no sign."""
     assert format_dollars(dollars, places) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0, "0%"), (0.0001, "<1%"), (0.005, "<1%"), (0.0051, "1%"), (1, "100%")]
+)
+def test_shares(share: float, text: str) -> None:
+    """A small part is not shown as nothing."""
+    assert format_share(share) == text
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,12 @@ def format_dollars(dollars: float, places: int = 2) -> str:
     return f"{'-' if shown < 0 else ''}${abs(shown):,.{places}f}"
 
 
+def format_share(share: float) -> str:
+    """Format a part of a whole in percent; what would round to nothing is `<1%`."""
+    shown = f"{share:.0%}"
+    return "<1%" if share > 0 and shown == "0%" else shown
+
+
 def format_rate(dollars: float) -> str:
     """Format a price with as many digits as it needs, up to four: `$20` or `$0.015`."""
     return "$" + f"{dollars:,.4f}".rstrip("0").rstrip(".")

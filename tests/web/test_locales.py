@@ -82,7 +82,7 @@ FAMILIES: dict[str, set[str]] = {
     | {"context.image"},
     "where rules are kept": _name("destination.", DESTINATIONS),
     "states of todos": _name("todo.", ("pending", "in_progress", "completed")),
-    "charts": _name("usage.chart_", ("cost", "tokens")),
+    "charts": _name("usage.chart_", ("cost", "tokens")) | _name("usage.share_", ("cost", "tokens")),
     "states of running sessions": _name("home.is_", ("waiting", "busy", "idle")),
     "measures of activity": _name("home.measure_", (*MEASURES, "failures")),
     "tabs of an outline": _name("outline.", ("prompts", "failures", "files", "agents")),

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from recollect.documents.usage_groups import Group
+from recollect.quantities import format_share
 from tests.web.addresses import SESSION
 from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
@@ -106,7 +107,7 @@ def test_unknown_costs_are_never_nothing(priced: RunningServer) -> None:
     """A sum with a model of no known price is a lower bound, and the model is named."""
     page = priced.get("/usage?group=model").body
     cells = {row.split()[0]: row for row in find_texts(page, "tr", data_item="")}
-    assert cells["<mystery>"].startswith("<mystery> & co unknown 1 100 1,000")
+    assert cells["<mystery>"].startswith("<mystery> & co unknown — 1 100 1,000")
     assert find_texts(page, "tr")[-1].startswith("Total ≥ $")
     assert find_texts(page, "p", class_="unpriced") == [
         (
@@ -221,6 +222,32 @@ def test_no_average_where_it_says_nothing(priced: RunningServer, wanted: str) ->
     """A few days are not averaged, nor are other rows than days."""
     page = priced.get(f"/usage?{wanted}").body
     assert (b"average" in page, find_texts(page, "table") != []) == (False, True)
+
+
+@pytest.mark.parametrize("measure", ["cost", "tokens"])
+@pytest.mark.parametrize("group", ["project", "tool", "day"])
+def test_shares_are_those_of_the_total(priced: RunningServer, group: str, measure: str) -> None:
+    """Each row and each of its models has its share, and the header says of what."""
+    wanted = {"group": group, "breakdown": "true", "order": "cost-desc"}
+    page = priced.get(f"/usage?{urlencode({**wanted, 'measure': measure})}").body
+    report = _report(priced, **wanted)
+    total = _measure(report["totals"], measure)
+    lines = [line for row in report["rows"] for line in (row, *row["models"])]
+    is_unknown = [measure == "cost" and line["cost_usd"] is None for line in lines]
+    assert find_texts(page, "td", class_="part-of") == [
+        "—" if unknown else format_share(_measure(line, measure) / total)
+        for line, unknown in zip(lines, is_unknown, strict=True)
+    ] + ["100%"]
+    assert find_texts(page, "th", class_="part-of") == [f"% Share of the {measure}"]
+
+
+def test_nothing_has_no_shares(priced: RunningServer) -> None:
+    """Where no price is known there is no column for shares of the cost."""
+    page = priced.get("/usage?group=project&model=mystery").body
+    assert (find_texts(page, "td", class_="part-of"), find_texts(page, "tfoot")) == (
+        [],
+        ["Total unknown 1 100 1,000 0 0"],
+    )
 
 
 def test_wrong_filters_are_told_in_place(server: RunningServer) -> None:

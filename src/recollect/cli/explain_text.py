@@ -7,7 +7,13 @@ from typing import Final
 from recollect.cli import usage_text
 from recollect.cli.terminal_output import GAP, Row, faint, iter_table, pad, strong, wrap
 from recollect.documents.usage_report import CauseDocument
-from recollect.quantities import format_count, format_dollars, format_number, format_short_number
+from recollect.quantities import (
+    format_count,
+    format_dollars,
+    format_number,
+    format_share,
+    format_short_number,
+)
 from recollect.render.terminal import safe_text, shorten
 from recollect.usage import causes, explain, scopes, zones
 from recollect.usage.totals import MICRO, ClientCost
@@ -183,7 +189,7 @@ def iter_causes(report: CauseDocument) -> Iterator[str]:
         (
             row.cause,
             _money(row.cost_usd),
-            "" if row.share is None else f"{row.share:.0%}",
+            "" if row.share is None else format_share(row.share),
             format_number(row.tokens),
             format_number(row.messages),
             MEANINGS[causes.Cause(row.cause)],

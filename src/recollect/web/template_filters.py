@@ -244,6 +244,7 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "bytes": _bytes,
     "money": or_dash(quantities.format_dollars),
     "exact_money": or_dash(_format_exact),
+    "percent": or_dash(quantities.format_share),
     "rate": quantities.format_rate,
     "duration": _duration,
     "moment": or_dash(quantities.format_time),

@@ -298,6 +298,8 @@ class UsagePage(Struct, frozen=True, kw_only=True):
     """The name of the only row in the report, if restricted to one."""
     report: UsageDocument | None
     rows: tuple[usage_table.TableRow, ...]
+    has_shares: bool
+    """Whether there is a total that rows are a share of."""
     chart: Chart | None
     current: RunningBlock | None
     error: ErrorDetail | None
@@ -330,6 +332,7 @@ def render_usage_page(
         else "",
         report=report,
         rows=rows,
+        has_shares=any(row.share is not None for row in rows),
         chart=chart,
         current=find_running(services),
         error=error,

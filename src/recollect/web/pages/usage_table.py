@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, Struct
 from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import Figures, UsageDocument, UsageRow
 from recollect.quantities import format_duration
+from recollect.usage.derived_figures import find_share
 from recollect.usage.zones import Zone
 from recollect.web.charts import draw_share
 from recollect.web.template_filters import get_base_name
@@ -77,7 +78,11 @@ class TableRow(Struct, frozen=True, kw_only=True):
     explanation: str
     """The page that explains its figures."""
     figures: UsageRow
-    share: Markup
+    bar: Markup
+    share: float | None
+    """Its share of the total; None if the cost is not known."""
+    model_shares: tuple[float | None, ...]
+    """The shares of its models, in their order."""
 
 
 def count_tokens(figures: Figures) -> int:
@@ -100,7 +105,12 @@ def make_rows(
     """Return the rows of a report."""
     measured = [measure_figures(row, wanted.measure) for row in report.rows]
     most = max((value for value in measured if value is not None), default=0)
+    total = measure_figures(report.totals, wanted.measure)
     names = _Names(report, zone, translator)
+
+    def share(figures: Figures) -> float | None:
+        return find_share(measure_figures(figures, wanted.measure), total)
+
     return tuple(
         TableRow(
             label=names.label(row),
@@ -108,7 +118,9 @@ def make_rows(
             address=_find_page(row, report.group) or find_explanation(row.key, wanted),
             explanation=find_explanation(row.key, wanted),
             figures=row,
-            share=draw_share(value, most),
+            bar=draw_share(value, most),
+            share=share(row),
+            model_shares=tuple(map(share, row.models)) if isinstance(row.models, tuple) else (),
         )
         for row, value in zip(report.rows, measured, strict=True)
     )
