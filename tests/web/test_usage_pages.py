@@ -241,6 +241,32 @@ def test_shares_are_those_of_the_total(priced: RunningServer, group: str, measur
     assert find_texts(page, "th", class_="part-of") == [f"% Share of the {measure}"]
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"group": "project", "since": "2026-11-10", "timezone": "UTC"},
+        {"group": "day", "only": "model", "key": "claude-opus-5-5"},
+    ],
+)
+def test_totals_open_their_sessions(priced: RunningServer, wanted: dict[str, str]) -> None:
+    """Each total is a link to the sessions it is made of, and these have the same totals."""
+    page = priced.get(f"/usage?{urlencode(wanted)}").body
+    links = find_links(page, "dl", class_="tiles")
+    sessions = [priced.get(link).body for link in links]
+    totals = find_texts(page, "dl", class_="tiles")
+    assert len(links) == page.partition(b'class="tiles"')[2].partition(b"</dl>")[0].count(b"<dt>")
+    assert [find_texts(each, "dl", class_="tiles") for each in sessions] == [totals] * len(links)
+    rows = _report(priced, **{**wanted, "group": "session"})["rows"]
+    assert [len(find_texts(each, "tr", data_item="")) for each in sessions] == [len(rows)] * len(
+        links
+    )
+
+
+def test_sessions_do_not_link_to_themselves(priced: RunningServer) -> None:
+    """Where the sessions are already listed, their rows lead on."""
+    assert find_links(priced.get("/usage?group=session").body, "dl", class_="tiles") == []
+
+
 def test_nothing_has_no_shares(priced: RunningServer) -> None:
     """Where no price is known there is no column for shares of the cost."""
     page = priced.get("/usage?group=project&model=mystery").body
