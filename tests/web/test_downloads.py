@@ -1,7 +1,11 @@
 """A session as a file, from the server: what the command exports, byte for byte."""
 
+import re
+from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from random import Random
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -9,7 +13,8 @@ import pytest
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.export import ExportOptions, Format, Level
 from recollect.workspace.workspace import open_workspace
-from tests.export.sessions import plant, write_session
+from tests.export.sessions import plant, reply, say, write_session
+from tests.process import RunRecollect
 from tests.redact.labelled_set import is_readable
 from tests.redact.made_up_secrets import FAMILIES
 from tests.web.running import RunningServer, run_server
@@ -22,6 +27,31 @@ TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
 }
+
+
+def make_branches() -> list[dict[str, Any]]:
+    """Records of five prompts and their replies."""
+    records = []
+    for number in range(1, 6):
+        records += [
+            say(f"prompt {number}") | {"uuid": f"p{number}"},
+            reply({"type": "text", "text": "done"}) | {"uuid": f"r{number}"},
+        ]
+    records[6]["parentUuid"] = "r2"
+    boundary = {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "content": "Conversation compacted",
+        "compactMetadata": {"trigger": "manual", "preTokens": 9},
+        "uuid": "b1",
+    }
+    return [*records[:8], boundary, *records[8:]]
+
+
+def list_options(page: str, name: str) -> list[str]:
+    """The values of a choice in a form."""
+    found = re.search(rf'<select name="{name}">(.*?)</select>', page, re.DOTALL)
+    return re.findall(r'<option value="([^"]*)"', found[1]) if found else []
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -67,6 +97,92 @@ def test_a_level_is_respected(server: RunningServer) -> None:
 def test_what_is_not_offered_is_refused(server: RunningServer, query: str, status: int) -> None:
     """Above all raw lines: a page must not be able to get a file with secrets."""
     assert server.get(f"/api/sessions/{SESSION}/export{query}").status == status
+
+
+PLAIN = "d0000000-0000-4000-8000-000000000000"
+FORKED = "c0000000-0000-4000-8000-000000000000"
+TURNS = f"{FORKED}/export?format=markdown"
+
+
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server on a session of five turns: the third was rewound, and a compaction follows."""
+    folder = tmp_path_factory.mktemp("branched")
+    write_session(folder / "claude", make_branches(), FORKED)
+    write_session(folder / "claude", [say("hello")], PLAIN)
+    with run_server(folder, folder / "claude") as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("query", "prompts"),
+    [
+        ("", "1245"),
+        ("&turns=&segment=&branch=", "1245"),
+        ("&turns=2-4", "24"),
+        ("&turns=4-", "45"),
+        ("&turns=-1", "5"),
+        ("&turns=3", "3"),
+        ("&branch=all", "12345"),
+        ("&branch=1", "123"),
+        ("&branch=all&turns=2..3", "23"),
+        ("&segment=0", "124"),
+        ("&segment=-1", "5"),
+    ],
+)
+def test_only_the_chosen_turns_are_downloaded(
+    branched: RunningServer, query: str, prompts: str
+) -> None:
+    """By the API and by the form of the page; an empty field means the whole session."""
+    for address in (f"/api/sessions/{TURNS}{query}", f"/s/{TURNS}&download=yes{query}"):
+        answer = branched.get(address)
+        assert answer.status == 200
+        assert re.findall(r"(?m)^> prompt (\d)", answer.body.decode()) == list(prompts)
+
+
+ERRORS = [
+    ("turns=0", 422, "'0' is not a valid range (try 2-5, 4- or -3..-1)."),
+    ("turns=a-b", 422, "'a-b' is not a valid range (try 2-5, 4- or -3..-1)."),
+    ("turns=9-", 404, "No such turn: this session has turns 1 to 5."),
+    ("segment=x", 422, "'x' is not a valid segment (try 0 for the first, or -1 for the last)."),
+    ("segment=2", 404, "No segment 2: this session has segments 0 to 1."),
+    ("branch=x", 422, "A branch is a number or `all`."),
+    ("branch=2", 404, "No branch 2: this session has branches 1 to 1."),
+]
+
+
+@pytest.mark.parametrize(("query", "status", "message"), ERRORS)
+def test_turns_that_do_not_exist_are_refused(
+    branched: RunningServer, query: str, status: int, message: str
+) -> None:
+    """With the words of the command; the page shows them above the form that was filled in."""
+    answer = branched.get(f"/api/sessions/{TURNS}&{query}")
+    assert (answer.status, answer.json()["error"]["message"]) == (status, message)
+    page = branched.get(f"/s/{TURNS}&download=yes&{query}")
+    shown = re.findall(r'role="alert">([^<]*)<', page.body.decode())
+    assert (page.status, [unescape(each) for each in shown]) == (status, [message])
+    name, _, value = query.partition("=")
+    assert name != "turns" or f'name="turns" value="{value}"' in page.body.decode()
+
+
+@pytest.mark.parametrize(("query", "status", "message"), ERRORS)
+def test_the_command_has_the_same_errors(
+    branched: RunningServer, run_recollect: RunRecollect, query: str, status: int, message: str
+) -> None:
+    """Who tries a range on the page can use it there."""
+    path = next(branched.root.rglob(f"{FORKED}.jsonl"))
+    result = run_recollect("export", str(path), "--format", "text", f"--{query}")
+    assert (result.code, message in result.stderr) == ({422: 2, 404: 3}[status], True)
+
+
+def test_a_page_offers_the_branches_and_segments_of_its_session(branched: RunningServer) -> None:
+    """In the menu and on the page of the review; a session without any has no such choice."""
+    for address in (f"/s/{FORKED}", f"/s/{FORKED}/export"):
+        page = branched.get(address).body.decode()
+        assert list_options(page, "segment") == ["", "0", "1"]
+        assert list_options(page, "branch") == ["", "all", "1"]
+    plain = branched.get(f"/s/{PLAIN}/export").body.decode()
+    assert (list_options(plain, "segment"), list_options(plain, "branch")) == ([], [])
 
 
 def test_an_unknown_session_is_not_found(server: RunningServer) -> None:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from recollect.errors import UsageError
+
 if TYPE_CHECKING:
     from recollect.workspace.turn_selection import TurnBounds
 
-_RANGE: Final = re.compile(r"(-?\d{1,9})?(?:-|\.\.)(-?\d{1,9})?")
 _NUMBER: Final = re.compile(r"-?\d{1,9}")
 
 
@@ -38,11 +39,12 @@ class SegmentNumber(click.ParamType[int]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         """Parse the number."""
-        text = str(value)
-        if not _NUMBER.fullmatch(text):
-            message = f"{text!r} is not a valid segment (try 0 for the first, or -1 for the last)."
-            self.fail(message, param, ctx)
-        return int(text)
+        from recollect.workspace.turn_selection import parse_segment  # loads the views
+
+        try:
+            return parse_segment(str(value))
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
 
 
 class TurnBoundsOption(click.ParamType["TurnBounds"]):
@@ -54,12 +56,9 @@ class TurnBoundsOption(click.ParamType["TurnBounds"]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> TurnBounds:
         """Parse the range."""
-        from recollect.workspace.turn_selection import TurnBounds  # loads the views
+        from recollect.workspace.turn_selection import parse_turns  # loads the views
 
-        text = str(value)
-        if _NUMBER.fullmatch(text) and int(text):
-            return TurnBounds(int(text), int(text))
-        found = _RANGE.fullmatch(text)
-        if found is None or not all(int(each or 1) for each in found.groups()):
-            self.fail(f"{text!r} is not a valid range (try 2-5, 4- or -3..-1).", param, ctx)
-        return TurnBounds(int(found[1] or 1), int(found[2] or -1))
+        try:
+            return parse_turns(str(value))
+        except UsageError as error:
+            self.fail(str(error), param, ctx)

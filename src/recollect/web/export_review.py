@@ -2,7 +2,8 @@
 
 The page is a plain form and needs no script. It shows the kind and the context of each value; the
 value itself is only in the response to a form of our own page, not to a link or a program. A
-decision to leave a value unmasked applies to that download only.
+decision to leave a value unmasked applies to that download only. With `download`, the response is
+the file: the export menu of a session leads here too, so that errors are shown on a page.
 """
 
 import hashlib
@@ -16,14 +17,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect.documents.session_listing import SessionListing
-from recollect.errors import NothingFound
+from recollect.errors import NothingFound, UsageError
 from recollect.export.export_content import MaskedValue, SessionPart, allow, list_masked_values
 from recollect.reader.line_blocks import masked_by
 from recollect.render.terminal import restore_text
-from recollect.web import endpoints, http_messages, page_actions, session_endpoints, templating
+from recollect.session.session import Session
+from recollect.web import endpoints, http_messages, page_actions, session_downloads, templating
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
 from recollect.workspace.session_queries import open_with_prices
+from recollect.workspace.turn_selection import list_alternatives
 
 REVIEW_PATH: Final = "/s/{id}/export"
 _KEEP: Final = "keep"
@@ -55,8 +58,18 @@ class ExportPage(Struct, frozen=True, kw_only=True):
     session: SessionListing
     address: str
     query: dict[str, str]
-    wanted: session_endpoints.ExportParameters
+    wanted: session_downloads.ExportParameters
+    branches: int
+    segments: int
+    error: str
+    """Why there is no such file, if one was requested."""
     secrets: tuple[ReviewedSecret, ...]
+
+
+class ReviewParameters(session_downloads.ExportParameters, frozen=True, kw_only=True):
+    """What is exported, and whether to download it without a review."""
+
+    download: str = ""
 
 
 class Decisions(Struct, frozen=True):
@@ -81,9 +94,10 @@ class ExportReview:
 
     async def show(self, request: Request) -> Response:
         """Return the page."""
-        wanted = http_messages.read_form(request, session_endpoints.ExportParameters)
+        wanted = http_messages.read_form(request, ReviewParameters)
         preferences = templating.read_preferences(request)
-        return await self._workers.run(lambda _: self._render(wanted, Decisions(), preferences))
+        decisions = Decisions(is_final=bool(wanted.download))
+        return await self._workers.run(lambda _: self._respond(wanted, decisions, preferences))
 
     async def answer(self, request: Request) -> Response:
         """Return the page with the requested values, or the file."""
@@ -93,45 +107,62 @@ class ExportReview:
             )
         wanted, decisions = _read_form(await request.body(), request.path_params["id"])
         preferences = templating.read_preferences(request)
-        if decisions.is_final:
-            return await self._workers.run(lambda _: self._download(wanted, decisions))
-        return await self._workers.run(lambda _: self._render(wanted, decisions, preferences))
+        return await self._workers.run(lambda _: self._respond(wanted, decisions, preferences))
 
-    def _render(
+    def _respond(
         self,
-        wanted: session_endpoints.ExportParameters,
+        wanted: session_downloads.ExportParameters,
         decisions: Decisions,
         preferences: templating.Preferences,
     ) -> Response:
+        if not decisions.is_final:
+            return self._render(wanted, decisions, preferences)
+        # An unknown session has no page.
+        self._services.workspace.locate(wanted.id, wanted.project)
+        try:
+            return self._download(wanted, decisions)
+        except (NothingFound, UsageError) as error:
+            return self._render(wanted, decisions, preferences, error)
+
+    def _render(
+        self,
+        wanted: session_downloads.ExportParameters,
+        decisions: Decisions,
+        preferences: templating.Preferences,
+        error: Exception | None = None,
+    ) -> Response:
         found = self._services.workspace.locate(wanted.id, wanted.project)
+        session = self._open(wanted)
         page = ExportPage(
             session=self._services.workspace.complete(found.listing),
             address=make_address(wanted.id),
             query={"project": wanted.project} if wanted.project else {},
             wanted=wanted,
-            secrets=tuple(self._iter_secrets(wanted, decisions)),
+            branches=len(list_alternatives(session)),
+            segments=len(session.segments),
+            error=str(error or ""),
+            secrets=tuple(self._iter_secrets(session, decisions)),
         )
+        status = http_messages.describe_failure(error)[0] if error else 200
         text = self._templates.render(
             "export.html", page, preferences, title="export.title", section="sessions"
         )
-        return templating.html_response(text)
+        return templating.html_response(text, status)
 
     def _download(
-        self, wanted: session_endpoints.ExportParameters, decisions: Decisions
+        self, wanted: session_downloads.ExportParameters, decisions: Decisions
     ) -> Response:
-        values = {self._identify(each): each for each in self._list_masked_values(wanted)}
-        kept = [masked for name, masked in values.items() if name in decisions.kept]
+        values = self._list_masked_values(self._open(wanted)) if decisions.kept else []
+        kept = [masked for masked in values if self._identify(masked) in decisions.kept]
         if len(kept) < len(decisions.kept):
             raise NothingFound("The session has changed in the meantime. Review the export again.")
         policy = allow(self._services.workspace.redaction, kept)
         return http_messages.file_response(
-            session_endpoints.make_download(self._services, wanted, policy)
+            session_downloads.make_download(self._services, wanted, policy)
         )
 
-    def _iter_secrets(
-        self, wanted: session_endpoints.ExportParameters, decisions: Decisions
-    ) -> Iterator[ReviewedSecret]:
-        for masked in self._list_masked_values(wanted):
+    def _iter_secrets(self, session: Session, decisions: Decisions) -> Iterator[ReviewedSecret]:
+        for masked in self._list_masked_values(session):
             name = self._identify(masked)
             yield ReviewedSecret(
                 id=name,
@@ -145,12 +176,15 @@ class ExportReview:
                 is_kept=name in decisions.kept,
             )
 
-    def _list_masked_values(self, wanted: session_endpoints.ExportParameters) -> list[MaskedValue]:
+    def _open(self, wanted: session_downloads.ExportParameters) -> Session:
         workspace = self._services.workspace
         found = workspace.locate(wanted.id, wanted.project)
         with masked_by(None):
-            session = open_with_prices(found.transcript, workspace)
-            return list_masked_values([SessionPart(session)], workspace.redaction)
+            return open_with_prices(found.transcript, workspace)
+
+    def _list_masked_values(self, session: Session) -> list[MaskedValue]:
+        with masked_by(None):
+            return list_masked_values([SessionPart(session)], self._services.workspace.redaction)
 
     def _identify(self, masked: MaskedValue) -> str:
         value = f"{masked.kind} {masked.value}".encode("utf-8", "surrogatepass")
@@ -159,7 +193,7 @@ class ExportReview:
 
 def _read_form(
     body: bytes, session_id: str
-) -> tuple[session_endpoints.ExportParameters, Decisions]:
+) -> tuple[session_downloads.ExportParameters, Decisions]:
     """Return the parameters of a submitted form; raises BadParameter."""
     try:
         fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict")
@@ -176,4 +210,4 @@ def _read_form(
             values[name] = restore_text(value)
     is_final = values.pop("download", None) is not None
     decisions = Decisions(frozenset(named[_KEEP]), frozenset(named[_SHOW]), is_final)
-    return http_messages.convert(values, session_endpoints.ExportParameters), decisions
+    return http_messages.convert(values, session_downloads.ExportParameters), decisions

@@ -1,6 +1,5 @@
 """One session: its metadata, figures, turns, subagents and outline, single records and tool calls,
-its file versions, and an export to download, always with secrets masked: only a command can export
-without masking.
+and its file versions.
 
 Ids are only compared with those in the session; any other raises NothingFound. A record is read
 from its file and offset in the session, and no part of a request becomes part of a path. Also the
@@ -20,13 +19,9 @@ from recollect.documents import session_documents
 from recollect.documents.events import ConversationsDocument
 from recollect.documents.file_versions import CheckpointsDocument, FileDocument
 from recollect.errors import NothingFound
-from recollect.export import export_options
-from recollect.export.export_content import SessionPart
-from recollect.export.exporter import Exporter, name_export
 from recollect.library.opening import price_turn
 from recollect.library.session_filters import hide_path
 from recollect.reader.transcript_reader import read_shown
-from recollect.redact.findings import RedactionPolicy
 from recollect.render.views.overview import build_outline, list_changed_files
 from recollect.render.views.timeline import build_timeline
 from recollect.session.finding import find_text
@@ -35,12 +30,11 @@ from recollect.session.session import Session
 from recollect.usage.totals import to_dollars
 from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.session_checkpoints import build_checkpoints
-from recollect.web.http_messages import ID_PATTERN, MAX_ID, Download, Id
+from recollect.web.http_messages import ID_PATTERN, MAX_ID, Id
 from recollect.web.services import Services
 from recollect.workspace import file_queries
 from recollect.workspace.served_workspace import LIST_SECONDS
 from recollect.workspace.session_places import find_span, iter_subagents
-from recollect.workspace.session_queries import open_with_prices
 from recollect.workspace.turn_selection import MAX_STEPS, TurnRange, TurnWindow
 
 Project = Annotated[
@@ -332,65 +326,3 @@ def list_checkpoints(services: Services, wanted: SessionParameters) -> Checkpoin
     backups = BackupDirectory(found.transcript.root)
     with services.workspace.use(found) as session:
         return file_queries.describe_checkpoints(build_checkpoints(session, backups))
-
-
-DOWNLOADED: Final = (
-    export_options.Format.HTML,
-    export_options.Format.MARKDOWN,
-    export_options.Format.TEXT,
-    export_options.Format.JSON,
-    export_options.Format.CSV,
-)
-"""Download formats: those that are masked and need no extra."""
-
-
-class ExportParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which session, as what."""
-
-    id: Id
-    project: Project | None = None
-    format: Annotated[
-        str, Meta(pattern=f"^({'|'.join(DOWNLOADED)})$", description="The format of the file.")
-    ] = "html"
-    level: Annotated[
-        str,
-        Meta(
-            pattern="^(prompts|conversation|tools|full)$",
-            description="How much of each turn to include in html, markdown and text.",
-        ),
-    ] = "full"
-    theme: Annotated[str, Meta(pattern="^(system|light|dark)$")] = "system"
-    table: Annotated[
-        str, Meta(pattern="^(messages|calls|usage)$", description="The table of a CSV file.")
-    ] = "messages"
-
-
-def export_session(services: Services, wanted: ExportParameters) -> Download:
-    """The session as a file; secrets are masked as the config file says."""
-    return make_download(services, wanted, services.workspace.redaction)
-
-
-def make_download(
-    services: Services, wanted: ExportParameters, redaction: RedactionPolicy
-) -> Download:
-    """Export the session with a policy for secrets."""
-    workspace = services.workspace
-    found = workspace.locate(wanted.id, wanted.project)
-    kind = export_options.Format(wanted.format)
-    options = export_options.ExportOptions(
-        format=kind,
-        level=export_options.Level(wanted.level)
-        if kind in export_options.READABLE
-        else export_options.Level.FULL,
-        theme=export_options.Theme(wanted.theme),
-        table=export_options.Table(wanted.table),
-        redaction=redaction,
-    )
-    exporter = Exporter(options)
-    # Opened separately: a slow export must not lock the session that pages use, and exports have a
-    # mask of their own.
-    session = exporter.open_masked(lambda: open_with_prices(found.transcript, workspace))
-    shares = workspace.attribute_tokens([found.transcript]).get(found.transcript.file)
-    part = SessionPart(session, is_masked=True, shares=shares)
-    data = b"".join(exporter.stream(part))
-    return Download(data, export_options.MEDIA_TYPES[kind], name_export(part, options))

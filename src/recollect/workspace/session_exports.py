@@ -26,7 +26,7 @@ from recollect.locations.place_names import PlaceName
 from recollect.reader.line_blocks import masked_by
 from recollect.workspace.session_places import locate
 from recollect.workspace.session_queries import FoundPlace
-from recollect.workspace.turn_selection import TurnSelection, select_turns
+from recollect.workspace.turn_selection import TurnSelection, choose_turns
 
 if TYPE_CHECKING:
     from recollect.documents.command_reports import ExportDocument
@@ -170,9 +170,7 @@ class SessionExport:
                 session = read()
         location = locate(session, found.place)
         if location is None:
-            # Raises NothingFound for a file without messages, too.
-            turns = tuple(select_turns(session, selection))
-            chosen = None if selection == TurnSelection() else turns
+            chosen = choose_turns(session, selection)
         elif selection == TurnSelection():
             chosen = (location.turn,)
         else:

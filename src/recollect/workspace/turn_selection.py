@@ -9,6 +9,7 @@ The first turns of a long session can be shown before all of it is read: a quick
 the beginning of the file and is marked as partial.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -51,6 +52,28 @@ class TurnSelection(Struct, frozen=True, kw_only=True):
 
 ALL_BRANCHES = "all"
 
+_NUMBER: Final = re.compile(r"-?\d{1,9}")
+_RANGE: Final = re.compile(r"(-?\d{1,9})?(?:-|\.\.)(-?\d{1,9})?")
+
+
+def parse_turns(text: str) -> TurnBounds:
+    """Parse `2-5`, `4-`, `-3..-1` or a single number; raises UsageError."""
+    if _NUMBER.fullmatch(text) and int(text):
+        return TurnBounds(int(text), int(text))
+    found = _RANGE.fullmatch(text)
+    if found is None or not all(int(each or 1) for each in found.groups()):
+        raise UsageError(f"{text!r} is not a valid range (try 2-5, 4- or -3..-1).")
+    return TurnBounds(int(found[1] or 1), int(found[2] or -1))
+
+
+def parse_segment(text: str) -> int:
+    """Parse the number of a segment; raises UsageError."""
+    if not _NUMBER.fullmatch(text):
+        raise UsageError(
+            f"{text!r} is not a valid segment (try 0 for the first, or -1 for the last)."
+        )
+    return int(text)
+
 
 def select_turns(session: Session, selection: TurnSelection) -> list[int]:
     """Return the indices of the selected turns; raise NothingFound if there are none."""
@@ -70,6 +93,15 @@ def select_turns(session: Session, selection: TurnSelection) -> list[int]:
         count = len(session.turns)
         raise NothingFound(f"No such turn: this session has turns 1 to {count}.")
     return [turn.index for turn in chosen]
+
+
+def choose_turns(session: Session, selection: TurnSelection) -> tuple[int, ...] | None:
+    """Return the indices of the selected turns, None for the whole session.
+
+    Raises NothingFound if there are none, also for a session without messages.
+    """
+    turns = tuple(select_turns(session, selection))
+    return None if selection == TurnSelection() else turns
 
 
 class OpenedTurns(Struct, frozen=True):
@@ -255,6 +287,10 @@ class TurnRange(Struct, frozen=True, kw_only=True):
     """The cost of each subagent that these turns started, by its id."""
     messages: int | None = None
     """Number of prompts and replies; None if the session has not been read completely."""
+    branches: int = 0
+    """Number of abandoned branches; 0 until the session has been read completely."""
+    segments: int = 1
+    """Number of segments; 1 until then."""
 
     @property
     def at(self) -> str:
@@ -308,6 +344,8 @@ def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) ->
         cost_before=workspace.accumulate_costs(session)[min(start, total)],
         agent_costs=_price_agents(workspace, session, turns),
         messages=session.metadata.message_count,
+        branches=len(list_alternatives(session)),
+        segments=len(session.segments),
     )
 
 

@@ -14,7 +14,7 @@ def test_the_file_is_downloaded_from_the_review(desk: Visit) -> None:
     page = desk.open(f"/s/{SESSION}")
     page.locator(".export-menu > summary").click()
     page.locator(".export-menu select[name=format]").select_option("markdown")
-    page.locator(".export-menu button[formaction]").click()
+    page.locator(".export-menu button[data-review]").click()
     page.wait_for_url(f"**/s/{SESSION}/export?*")
     assert page.locator("select[name=format]").input_value() == "markdown"
     with page.expect_download() as found:
@@ -22,3 +22,21 @@ def test_the_file_is_downloaded_from_the_review(desk: Visit) -> None:
     text = found.value.path().read_text("utf-8")
     assert found.value.suggested_filename.endswith(".md")
     assert text.startswith('---\ntitle: "Speed up the harbour import"\n')
+
+
+def test_a_range_of_turns_is_downloaded_from_the_menu(desk: Visit) -> None:
+    """From the turn that is read; a range that is none is refused before the form is sent."""
+    page = desk.open(f"/s/{SESSION}")
+    page.locator(".export-menu > summary").click()
+    field = page.locator(".export-menu [name=turns]")
+    page.locator("[data-export-from]").click()
+    assert field.input_value() == "1-"
+    field.fill("two")
+    page.locator(".export-menu [name=download]").click()
+    assert field.evaluate("field => field.validity.patternMismatch")
+    page.locator(".export-menu select[name=format]").select_option("markdown")
+    field.fill("2-3")
+    with page.expect_download() as found:
+        page.locator(".export-menu [name=download]").click()
+    text = found.value.path().read_text("utf-8")
+    assert "\nturns: 2\n" in text

@@ -91,6 +91,9 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     way: str
     """The subagents to open to reach a record of one."""
     mark: str
+    branches: int
+    """Abandoned branches; none until the session has been read completely."""
+    segments: int
     resume_command: str
     """Shell command that resumes the session, to copy; empty if it cannot be resumed."""
 
@@ -221,6 +224,8 @@ def render_session_page(
         nonce=services.run_access.make_nonce(START) if frame.can_fork else "",
         way=_describe_way(turns.location),
         mark=wanted.mark,
+        branches=turns.branches,
+        segments=turns.segments,
         resume_command=_find_resume_command(found),
     )
     title = row.title or row.first_prompt or row.id

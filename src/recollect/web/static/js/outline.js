@@ -269,6 +269,15 @@ export function startOutline(article, turns) {
   for (const button of listElements(counter, "[data-step]")) {
     button.addEventListener("click", () => go(Number(button.dataset.step)));
   }
+  const from = getElement(article, "[data-export-from]", HTMLButtonElement);
+  from.hidden = false;
+  from.addEventListener("click", () => {
+    const here = list.querySelector(":scope > .here") ?? list.querySelector(":scope > [data-turn]");
+    const turn = here instanceof HTMLElement ? Number(here.dataset.turn) + 1 : 1;
+    const field = getElement(article, ".export-menu [name=turns]", HTMLInputElement);
+    field.value = `${turn}-`;
+    field.focus();
+  });
   document.addEventListener("recollect:grown", load);
   load();
 }
