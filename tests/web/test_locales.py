@@ -16,6 +16,7 @@ from recollect.launch.conversation_events import ConversationStatus
 from recollect.lineage import Relation
 from recollect.reader import transcript_reader
 from recollect.redact.findings import Confidence
+from recollect.render.html.html_turns import PART_NAMES
 from recollect.render.views.record_notices import PLAN, TASKS, TODOS
 from recollect.search.query_tree import CHOICES
 from recollect.sources.safe_files import Refusal
@@ -95,6 +96,7 @@ FAMILIES: dict[str, set[str]] = {
     "causes": _name("cause.", Cause) | _name("cause.why_", Cause),
     "kinds of input": _name("", InputKind),
     "kinds of context": _name("", ContextKind),
+    "parts of the context": set(PART_NAMES.values()),
     "statuses of calls": _name("", ToolStatus),
     "outcomes of subagents": _name("", SubagentOutcome),
     "refusals": _name("", Refusal),

@@ -55,6 +55,27 @@ class ContextKind(StrEnum):
     WORKSPACE = "workspace"
 
 
+class ContextPartKind(StrEnum):
+    """What a part of the context is, in the words of Claude Code where it has one."""
+
+    PROMPT = "prompt"
+    TOOL = "tool"
+    SUBAGENTS = "subagents"
+    REPLY = "reply"
+    THINKING = "thinking"
+    FILES = "files"
+    REMINDERS = "reminders"
+    SUMMARY = "summary"
+    SYSTEM_PROMPT = "system_prompt"
+    MEMORY_FILES = "memory_files"
+    SKILLS = "skills"
+    CUSTOM_AGENTS = "custom_agents"
+    MCP_TOOLS = "mcp_tools"
+    COMPACTION = "compaction"
+    REMOVED = "removed"
+    UNRECORDED = "unrecorded"
+
+
 class Context(Struct, frozen=True):
     """Something added to the user's text: its kind, its text, and the file it is about."""
 

@@ -279,6 +279,29 @@ class BranchPlace(Struct, frozen=True):
     """The uuids of all of them."""
 
 
+class ContextPart(Struct, frozen=True, kw_only=True):
+    """Something that a turn added to the context, or took out of it."""
+
+    kind: kinds.ContextPartKind
+    tokens: int
+    """Negative for what was taken out."""
+    name: str = ""
+    """The tool, if it is the results of one."""
+    is_estimate: bool = False
+    """Whether a known number of tokens was shared out by the size of texts."""
+
+
+class ContextGrowth(Struct, frozen=True, kw_only=True):
+    """How much the context grew from the last request before a turn to the last one of the turn."""
+
+    tokens: int
+    """The sum of the parts."""
+    before: int | None
+    """How much the model had read before; None for the first request of a session."""
+    parts: tuple[ContextPart, ...]
+    """Largest first."""
+
+
 class TurnView(Struct, frozen=True, kw_only=True):
     """One turn: the prompt and everything until the next one."""
 
@@ -304,6 +327,8 @@ class TurnView(Struct, frozen=True, kw_only=True):
     permission_mode: str | None
     context_tokens: int = 0
     """How much the model read for its last reply: the size of the conversation at that time."""
+    context_growth: ContextGrowth | None = None
+    """What the turn added to the context, as far as the transcript says."""
     uuids: tuple[str, ...] = ()
     """All records of the turn, including those that are not shown: links to any of them lead here.
     """

@@ -1,11 +1,15 @@
 """Turns and steps as HTML: structure by class, links by uuid, nothing that acts."""
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
-from recollect.documents.kinds import Context, ContextKind, InputKind, ToolStatus
+from recollect.documents.kinds import Context, ContextKind, ContextPartKind, InputKind, ToolStatus
 from recollect.documents.turn_documents import (
     Code,
+    ContextGrowth,
+    ContextPart,
     Fields,
     NoticeKind,
     NoticeStep,
@@ -100,6 +104,28 @@ def test_line_counts_are_in_colour(tool: str, summary: str, html: str) -> None:
     """What a change added and removed is told apart as in its diff; other text stays text."""
     call = replace(CALL, tool=tool, summary=summary)
     assert _squeeze(f'<span class="summary">{html}</span>') in _with_steps(call)
+
+
+def test_what_a_turn_added_to_the_context_is_opened_by_a_click() -> None:
+    """Each part has its name and its sign, and what is estimated is marked."""
+    growth = ContextGrowth(
+        tokens=11_900,
+        before=20_000,
+        parts=(
+            ContextPart(kind=ContextPartKind.TOOL, name="mcp__db__run_query", tokens=14_000),
+            ContextPart(kind=ContextPartKind.COMPACTION, tokens=-2_150, is_estimate=True),
+            ContextPart(kind=ContextPartKind.TOOL, name="<b>", tokens=50),
+        ),
+    )
+    page = _squeeze(render_turn(replace(TURN, context_growth=growth), FRAME))
+    start, end = page.index('<div class="growth">'), page.index("</ul></details></dd></div>")
+    assert re.sub(r' title="[^"]*"', "", page[start:end]) == (
+        '<div class="growth"><dt>Added</dt><dd><details><summary>+11.9K</summary><ul>'
+        '<li data-category="tool"><span>db: run query</span> +14.0K</li>'
+        '<li data-category="compaction"><span>Compaction</span> ≈\N{MINUS SIGN}2.1K</li>'
+        '<li data-category="tool"><span>&lt;b&gt;</span> +50</li>'
+    )
+    assert '<div class="growth">' not in render_turn(TURN, FRAME)
 
 
 def test_a_prompt_is_linked_by_its_uuid() -> None:

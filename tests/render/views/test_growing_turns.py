@@ -53,7 +53,11 @@ class Script:
             "role": "assistant",
             "model": self.model,
             "content": blocks,
-            "usage": {"input_tokens": 10, "output_tokens": len(self.lines)},
+            "usage": {
+                "input_tokens": 10,
+                "cache_read_input_tokens": 70 * len(self.lines),
+                "output_tokens": len(self.lines),
+            },
         }
         self.write({"type": "assistant", "message": message}, agent)
 

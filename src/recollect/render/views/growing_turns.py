@@ -19,6 +19,7 @@ from recollect.records import conversation_records, envelope, token_usage
 from recollect.records.blocks import RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from recollect.render.views import message_steps, task_reports, timeline, turn_views
 from recollect.session import record_texts, subagents, times, tool_calls
+from recollect.session.context_growth import ContextMeter
 from recollect.session.session import Session
 
 _REPLY_BLOCKS: Final = (Text, Thinking, RedactedThinking, ToolUse)
@@ -142,6 +143,10 @@ class _RunningTurn:
         self._children = children
         self._calls = calls
         self._settled = view
+        self._meter = turn_views.meter_turn(
+            timeline.build_timeline(session), session.contents.turns[-1]
+        )
+        """Of what is settled."""
         self._view: TurnView | None = view
         self._last = last
         self._model = session.facts.models[-1].value if session.facts.models else None
@@ -241,16 +246,22 @@ class _RunningTurn:
         if self._view is None:
             self._view = self._settled
             if self._tail:
-                self._view = join_views(self._settled, self._show_lines(Session(self._tail)))
+                self._view = self._join(Session(self._tail), self._meter.copy())
         return self._view
 
     def _settle(self) -> None:
         lines = Session(self._tail[: self._cut])
         place = len(self._settled.steps)
-        self._settled = join_views(self._settled, self._show_lines(lines))
+        self._settled = self._join(lines, self._meter)
         self._note_starters(lines, self._settled.steps[place:], place)
         del self._tail[: self._cut]
         self._cut = 0
+
+    def _join(self, lines: Session, meter: ContextMeter) -> TurnView:
+        """Return the settled part of the turn with `lines` after it, which `meter` is given."""
+        meter.add_all(lines.messages)
+        joined = join_views(self._settled, self._show_lines(lines))
+        return replace(joined, context_growth=meter.growth)
 
     def _note_starters(self, session: Session, steps: Iterable[Step], first: int) -> None:
         for place, step in enumerate(steps, first):

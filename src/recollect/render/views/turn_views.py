@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, InputKind
 from recollect.records import attachment_kinds, attachments, conversation_records, envelope, state
-from recollect.records.system_records import CompactBoundary
+from recollect.records.system_records import CompactBoundary, MicrocompactBoundary
 from recollect.records.token_usage import Tokens
 from recollect.render.views import (
     message_steps,
@@ -27,6 +27,7 @@ from recollect.render.views.timeline import Timeline, TimelineEntry, build_timel
 from recollect.render.views.tools import describe_call
 from recollect.session import hook_runs, messages, metadata, prompts, record_texts
 from recollect.session.branches import Branch
+from recollect.session.context_growth import ContextMeter, Metered, measure_request
 from recollect.session.session import Session
 from recollect.session.turns import Turn
 
@@ -100,6 +101,7 @@ def build_turn_view(
         active_ms=turn.active_ms,
         permission_mode=turn.permission_mode,
         context_tokens=measure_context(replies),
+        context_growth=meter_turn(timeline, turn).growth,
         uuids=tuple(name for entry in entries if (name := _uuid_of(entry))),
         branch=_find_branch(timeline.contents.branches, uuid),
     )
@@ -128,12 +130,53 @@ def list_replies(turn: Turn) -> list[messages.Message]:
 
 def measure_context(replies: Sequence[messages.Message]) -> int:
     """Return what the model read for the last reply that says so."""
-    for said in reversed(replies):
-        if said.usage:
-            read = metadata.count_tokens([said.usage])
-            if known := read.total - read.output:
-                return known
-    return 0
+    requests = map(measure_request, reversed(replies))
+    return next((request.prompt for request in requests if request), 0)
+
+
+def meter_turn(timeline: Timeline, turn: Turn) -> ContextMeter:
+    """Return a meter of the context at the end of `turn`, which says what the turn added."""
+    meter = ContextMeter()
+    meter.add_all(_list_since_request(timeline, turn))
+    meter.begin_turn()
+    meter.add_all(_iter_metered(timeline.entries[turn.index]))
+    return meter
+
+
+def _list_since_request(timeline: Timeline, turn: Turn) -> list[Metered]:
+    """Return what came before `turn`, from the last reply that says how much the model read."""
+    found: list[Metered] = []
+    index = _find_previous_turn(timeline, turn.index)
+    while index is not None:
+        entries = list(_iter_metered(timeline.entries[index]))
+        for place in range(len(entries) - 1, -1, -1):
+            entry = entries[place]
+            if isinstance(entry, messages.Message) and measure_request(entry):
+                return entries[place:] + found
+        found = entries + found
+        index = _find_previous_turn(timeline, index)
+    return found
+
+
+def _find_previous_turn(timeline: Timeline, index: int) -> int | None:
+    """Return the turn that a turn continues, which is not the one before it after a rewind."""
+    first = next((name for entry in timeline.entries[index] if (name := _uuid_of(entry))), None)
+    if first is None:
+        return index - 1 if index else None
+    ancestors = timeline.contents.tree.iter_ancestors(first)
+    turns = (timeline.turn_of[uuid] for uuid in ancestors)
+    return next((each for each in turns if each < index), None)
+
+
+def _iter_metered(entries: Iterable[TimelineEntry]) -> Iterator[Metered]:
+    for entry in entries:
+        if entry.message is not None:
+            if entry.what is entry.message.records[0]:
+                yield entry.message
+        elif isinstance(
+            entry.what, attachments.Attachment | CompactBoundary | MicrocompactBoundary
+        ):
+            yield entry.what
 
 
 def find_opener(turn: Turn) -> messages.Message | None:
