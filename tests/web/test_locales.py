@@ -29,6 +29,7 @@ from recollect.web.conversations.registry import MODES
 from recollect.web.history_endpoints import ListOrder
 from recollect.web.pages.explain_page import NOTES
 from recollect.web.pages.home_page import MEASURES
+from recollect.web.pages.sessions_page import Grouping
 from recollect.web.templating import LANGUAGES, ONE, load_catalogue
 
 DESTINATIONS = ("session", "localSettings", "projectSettings", "userSettings")
@@ -68,6 +69,9 @@ FAMILIES: dict[str, set[str]] = {
     "what is explained": _name("explain.kind_", ScopeKind),
     "orders of reports": _name("usage.order_", ReportOrder),
     "orders of sessions": _name("order.", get_args(ListOrder)),
+    "groupings of sessions": _name(
+        "sessions.group_", (each or "none" for each in get_args(Grouping))
+    ),
     "parts of a session": _name("part.", (part.name.lower() for part in TextKind)),
     "verdicts": _name("health.verdict_", ("well", "news", "trouble")),
     "how sure a finding is": _name("health.", Confidence),

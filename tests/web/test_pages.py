@@ -22,6 +22,8 @@ PAGES = [
     "/?measure=sessions",
     "/sessions",
     "/sessions?text=release&order=cost&subagents=true",
+    "/sessions?group=project",
+    "/sessions?group=day",
     f"/s/{SESSION}",
     f"/s/{SESSION}/changes",
     f"/s/{SESSION}/timeline",

@@ -1,15 +1,18 @@
-"""The list of sessions: its totals, and the counts on its filters."""
+"""The list of sessions: its totals, the counts on its filters, and its groups."""
 
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from tests.web.markup import find_texts
+from tests.library.claude_root import ClaudeRoot, prompt
+from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
 
 OLD = datetime(2026, 11, 3, tzinfo=UTC).timestamp()
@@ -110,3 +113,57 @@ def test_totals_are_the_sums_of_what_is_listed(
         found = re.search(r"\$([\d.]+) · ([\d.]+)K tokens", count)
         assert found is not None
         assert (float(found[1]), float(found[2])) == (round(cost, 2), round(tokens / 1000, 1))
+
+
+def _read_groups(page: bytes) -> list[tuple[str, int, str, str]]:
+    """The name of each group, its number of sessions, tokens and cost."""
+    words = re.compile(r"(.+) (\d+) sessions?")
+    rows = [words.fullmatch(text) for text in find_texts(page, "th", scope="rowgroup")]
+    figures = [find_texts(page, "tr", class_="group")[at].split()[-2:] for at in range(len(rows))]
+    return [
+        (row[1], int(row[2]), tokens, cost)
+        for row, (tokens, cost) in zip(rows, figures, strict=True)
+        if row
+    ]
+
+
+def test_a_project_has_the_totals_of_its_own_list(listed: RunningServer) -> None:
+    """Its name leads there, with the other filters; together the groups are the whole list."""
+    page = listed.get("/sessions?group=project&errors=true").body
+    groups = _read_groups(page)
+    links = find_links(page, "tr", class_="group")
+    assert len(groups) == len(links) > 1
+    for (_, sessions, tokens, cost), link in zip(groups, links, strict=True):
+        (count,) = find_texts(listed.get(link).body, "p", class_="count")
+        assert re.match(rf"{sessions} of \d+ sessions · {re.escape(cost)} · {tokens} tokens", count)
+    assert sum(sessions for _, sessions, *_ in groups) == _read_total(listed, "errors=true")
+
+
+def test_days_come_newest_first(listed: RunningServer) -> None:
+    """In any order of the sessions, each under the day on which it was last active."""
+    rows = listed.get("/api/history/sessions?pageSize=200").json()["sessions"]
+    days = Counter(
+        f"{datetime.fromtimestamp(row['lastActiveAt'] / 1000).astimezone():%a %Y-%m-%d}"
+        for row in rows
+    )
+    for order in ("activity", "cost"):
+        groups = _read_groups(listed.get(f"/sessions?group=day&order={order}").body)
+        assert {name: sessions for name, sessions, *_ in groups} == days
+        dates = [name.split()[-1] for name, *_ in groups]
+        assert dates == sorted(dates, reverse=True)
+
+
+def test_a_group_is_continued_on_the_next_page(tmp_path: Path) -> None:
+    """Under its name, with the totals of the whole group."""
+    root = ClaudeRoot(tmp_path / "claude")
+    for number in range(60):
+        root.session(str(uuid5(NAMESPACE_URL, str(number))), prompt("drain"))
+    with run_server(tmp_path, root.path) as server:
+        server.wait_until_current()
+        for number, rows in ((1, 50), (2, 10)):
+            page = server.get(f"/sessions?group=project&page={number}").body
+            assert find_texts(page, "th", scope="rowgroup")[0].endswith(" 60 sessions")
+            assert len(find_texts(page, "tr", data_session="")) == rows
+        assert find_links(server.get("/sessions?group=project").body, "nav", class_="pages") == [
+            "/sessions?group=project&page=2"
+        ]

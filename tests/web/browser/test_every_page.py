@@ -29,6 +29,8 @@ PAGES = [
     "/sessions",
     "/sessions?text=release&order=cost&subagents=true&errors=false",
     "/sessions?text=nothing-like-this",
+    "/sessions?group=project",
+    "/sessions?group=day&errors=true",
     f"/s/{SESSION}",
     f"/s/{DELEGATING}",
     f"/s/{DELEGATING}?details=true",

@@ -53,6 +53,20 @@ def test_filters_of_the_list(desk: Visit) -> None:
     assert page.locator("tr.subagent").count() == len(titles(desk)) - 8
 
 
+def test_filters_keep_the_grouping(desk: Visit) -> None:
+    """A filter that is applied while you look at projects leaves the list grouped by project."""
+    page = desk.open("/sessions")
+    page.get_by_role("link", name="By project").click()
+    names = page.locator("tr.group th")
+    expect(names).not_to_have_count(0)
+    page.locator("input[name=text]").fill("harbour")
+    expect(names).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"group=project.*text=harbour"))
+    page.get_by_role("link", name="List", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/sessions\?text=harbour$"))
+    expect(names).to_have_count(0)
+
+
 def test_filters_of_files(desk: Visit) -> None:
     """Project and path apply at once and are in the address; without matches they can be undone."""
     page = desk.open("/files")

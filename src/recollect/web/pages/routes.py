@@ -42,7 +42,12 @@ class Page(Struct, frozen=True):
 # Ids inside a session come from records and may contain slashes.
 PAGES: Final = (
     Page("/", home_page.HomeParameters, home_page.render_home_page, translates=True),
-    Page("/sessions", sessions_page.SessionsParameters, sessions_page.render_sessions_page),
+    Page(
+        "/sessions",
+        sessions_page.SessionsParameters,
+        sessions_page.render_sessions_page,
+        translates=True,
+    ),
     Page(
         "/s/{id}",
         session_page.SessionPageParameters,
