@@ -57,7 +57,7 @@ main()
 """
 _NOTHING_MASKED = """
 from recollect.reader import line_blocks
-line_blocks.mask_by_default = lambda mask: None
+line_blocks.mask_by_default = lambda *masks: None
 """
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from recollect.reader.line_blocks import LineBlock
 from recollect.redact.findings import RedactionPolicy
+from recollect.store.secret_rows import NotesReader
 from recollect.workspace.secret_masks import DisplayMask
 from recollect.workspace.workspace import open_workspace
 from tests.process import RunRecollect
@@ -218,6 +219,37 @@ def test_lines_are_masked_as_they_are_read(tmp_path: Path) -> None:
     assert mask("x.jsonl", LineBlock(0, lines)) == {17: b'{"b":"[redacted:aws-key#1]"}'}
     assert mask.find_session("x.jsonl").reveal("aws-key", 1) == KEY
     assert mask.find_session("x/subagents/agent-1.jsonl").reveal("aws-key", 2) is None
+
+
+def test_sessions_loaded_together_are_masked_as_if_loaded_alone(
+    run_recollect: RunRecollect, home: Path, tmp_path: Path
+) -> None:
+    """One query answers for all files of a search; nothing is looked up again later."""
+    first = write_session(home, f"export DB_PASSWORD={PASSWORD}", f"it said {PASSWORD} twice")
+    second = first.with_name("44444444-4444-4444-8444-444444444444.jsonl")
+    second.write_bytes(
+        first.read_bytes().replace(b"33333333-3333", b"44444444-4444").replace(b"4dor", b"5dor")
+    )
+    subagent = first.with_suffix("") / "subagents" / "agent-1.jsonl"
+    subagent.parent.mkdir(parents=True)
+    subagent.write_bytes(first.read_bytes().splitlines(keepends=True)[1])
+    nameless = first.with_name("notes.jsonl")
+    nameless.write_text('{"type": "user", "message": "nothing"}\n')
+    run_recollect("index", "--text")
+    data = Path(os.environ["RECOLLECT_DATA_DIR"])
+    files = [str(each) for each in (first, second, subagent, nameless, tmp_path / "unknown.jsonl")]
+    reader = NotesReader(data)
+    alone = {each: reader.load_session(each) for each in files}
+    assert reader.load_sessions(files) == {each: alone[each] for each in files[:-1]}
+    assert [len(each.secrets) for each in alone.values()] == [1, 1, 1, 0, 0]
+
+    mask = DisplayMask(lambda: data, RedactionPolicy)
+    mask.load_sessions(files)
+    assert mask.find_session(files[0]) is mask.find_session(files[2])
+    (data / "text" / "text.db").unlink()
+    masked = [mask(each, LineBlock(0, Path(each).read_bytes())) for each in files[:3]]
+    assert [len(each) for each in masked] == [2, 2, 1]
+    assert b"dor&3xy" not in b"".join(line for each in masked for line in each.values())
 
 
 @pytest.mark.slow

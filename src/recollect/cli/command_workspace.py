@@ -170,7 +170,7 @@ def command_workspace(
     workspace = Workspace(_find_roots(claude_dirs, is_demo), None, prices, read_clock, line.show)
     workspace.load_redaction = _load_policy
     workspace.unlock_archive = use_configured_keys
-    mask_by_default(workspace.mask_block)
+    mask_by_default(workspace.mask_block, workspace.preload_masks)
     try:
         with workspace:
             if is_demo:

@@ -17,7 +17,7 @@ either way.
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, TypeVar
@@ -227,15 +227,25 @@ LineMask = Callable[[str, LineBlock], Mapping[int, bytes]]
 NOWHERE: Final = 1 << 62
 """The offset of a line that is not in a transcript."""
 
+Preload = Callable[[Collection[str]], None]
+"""Loads what a mask needs for several files at once."""
+
 _process_mask: LineMask | None = None
+_preload: Preload | None = None
 _chosen: ContextVar[tuple[LineMask | None] | None] = ContextVar("chosen", default=None)
 """The mask set by `masked_by`, in a tuple, because it may be None."""
 
 
-def mask_by_default(mask: LineMask | None) -> None:
+def mask_by_default(mask: LineMask | None, preload: Preload | None = None) -> None:
     """Set the mask of this process, for all threads."""
-    global _process_mask  # noqa: PLW0603 - what a program shows is the same everywhere in it
-    _process_mask = mask
+    global _process_mask, _preload
+    _process_mask, _preload = mask, preload
+
+
+def preload_masks(files: Collection[str]) -> None:
+    """Prepare the mask of this process for files of which single lines will be read."""
+    if _preload is not None and _chosen.get() is None:
+        _preload(files)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from recollect.documents.kinds import TextKind
 from recollect.documents.search_results import Facet, Hit
 from recollect.locations import Transcript
 from recollect.locations.place_names import LINE_PREFIX, LISTS, name_place
+from recollect.reader.line_blocks import preload_masks
 from recollect.records.envelope import Record
 from recollect.records.state import Summary
 from recollect.search import ANALYZER_VERSION, hit_grouping, query_tree
@@ -295,8 +296,10 @@ class _Search:
         groups: hit_grouping.SessionGroups,
         found: Found,
     ) -> Iterator[Hit]:
-        for name, texts in ranked.items():
-            shown = texts[: self._options.per_session]
+        page = {name: texts[: self._options.per_session] for name, texts in ranked.items()}
+        files = {text.file_id for shown in page.values() for text in shown}
+        preload_masks([self._queries.files[each].path for each in files])
+        for name, shown in page.items():
             for text in shown:
                 hit = self._make_hit(text, found.marked)
                 if hit is not None:

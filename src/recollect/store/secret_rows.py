@@ -7,11 +7,11 @@ without it the hashes are useless.
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import apsw
 
@@ -34,6 +34,11 @@ _COLUMNS: Final = """
 SELECT files.path, files.session_id, secrets.position, secrets.length, names.text,
     secrets.is_definite, secrets.hash, secrets.uuid, secrets.timestamp, secrets.spans
 FROM secrets JOIN files ON files.id = secrets.file_id JOIN names ON names.id = secrets.kind
+"""
+_STATES: Final = """
+SELECT files.path, files.session_id, position, device, inode, size, mtime_ns, head_hash, tail_hash,
+    is_racy
+FROM states JOIN files ON files.id = states.file_id
 """
 _ORDER: Final = " ORDER BY secrets.timestamp, files.path, secrets.position, secrets.rowid"
 
@@ -108,6 +113,9 @@ def _refuse(path: Path, error: OSError) -> IndexFailure:
     )
 
 
+T = TypeVar("T")
+
+
 class NotesReader:
     """Reads recorded secrets; keeps the index open briefly, as a search needs many sessions."""
 
@@ -118,26 +126,26 @@ class NotesReader:
 
     def load_session(self, path: str) -> SecretNotes:
         """Return the recorded secrets of the session of a file, and of its subagents."""
-        return self._ask(lambda connection: _load_session(connection, path))
+        return self.load_sessions([path]).get(path, NO_NOTES)
+
+    def load_sessions(self, paths: Collection[str]) -> Mapping[str, SecretNotes]:
+        """Return the same for several files, by path; files that have not been read are missing."""
+        return self._ask(lambda connection: _load_sessions(connection, paths)) or {}
 
     def load_all(self) -> SecretNotes:
         """Return the recorded secrets of all files."""
-        return self._ask(
-            lambda connection: SecretNotes(
-                _load_states(connection, "", ()), _load(connection, "", ())
-            )
-        )
+        return self._ask(_load_all) or NO_NOTES
 
-    def _ask(self, query: Callable[[apsw.Connection], SecretNotes]) -> SecretNotes:
-        """Query the index; empty if there is none, or it is damaged."""
+    def _ask(self, query: Callable[[apsw.Connection], T]) -> T | None:
+        """Query the index; None if there is none, or it is damaged."""
         try:
             if time.monotonic() - self._opened >= _KEPT_SECONDS:
                 self._connection = _open(find_text_path(self._directory))
                 self._opened = time.monotonic()
-            return NO_NOTES if self._connection is None else query(self._connection)
+            return None if self._connection is None else query(self._connection)
         except apsw.Error:
             self._opened = -_KEPT_SECONDS
-            return NO_NOTES
+            return None
 
 
 def _open(path: Path) -> apsw.Connection | None:
@@ -154,18 +162,41 @@ def _open(path: Path) -> apsw.Connection | None:
     return connection if is_ours else None
 
 
-def _load_session(connection: apsw.Connection, path: str) -> SecretNotes:
-    found = connection.execute(
-        "SELECT session_id FROM files WHERE path = ?", (os.fsencode(path),)
-    ).fetchone()
-    if found is None:
-        return NO_NOTES
-    condition, values = " WHERE files.session_id = ?", (found[0],)
-    if not found[0]:
-        condition, values = " WHERE files.path = ?", (os.fsencode(path),)
-    return SecretNotes(
-        _load_states(connection, condition, values), _load(connection, condition, values)
+def _load_all(connection: apsw.Connection) -> SecretNotes:
+    states = {path: state for _, path, state in _iter_states(connection, "", ())}
+    return SecretNotes(states, _load(connection, "", ()))
+
+
+def _load_sessions(
+    connection: apsw.Connection, paths: Collection[str]
+) -> Mapping[str, SecretNotes]:
+    """Return the notes of the sessions of files; a file without a session is one of its own."""
+    encoded = [os.fsencode(path) for path in paths]
+    rows = connection.execute(
+        f"SELECT path, session_id FROM files WHERE path IN ({_list_marks(encoded)})", encoded
     )
+    sessions = {bytes(path): str(session) for path, session in rows}
+    names = sorted({name for name in sessions.values() if name})
+    alone = [path for path, name in sessions.items() if not name]
+    condition = (
+        f" WHERE files.session_id IN ({_list_marks(names)}) OR files.path IN ({_list_marks(alone)})"
+    )
+    values = (*names, *alone)
+    states: dict[str, dict[str, FileState]] = {}
+    for name, path, state in _iter_states(connection, condition, values):
+        states.setdefault(name or path, {})[path] = state
+    secrets: dict[str, list[NotedSecret]] = {}
+    for each in _load(connection, condition, values):
+        secrets.setdefault(each.session_id or each.path, []).append(each)
+    notes = {
+        key: SecretNotes(states.get(key, {}), tuple(secrets.get(key, ())))
+        for key in (*names, *map(os.fsdecode, alone))
+    }
+    return {os.fsdecode(path): notes[name or os.fsdecode(path)] for path, name in sessions.items()}
+
+
+def _list_marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
 
 
 def _load(
@@ -196,22 +227,18 @@ def _read_pairs(spans: str) -> tuple[tuple[int, int], ...]:
     return tuple(zip(numbers, numbers, strict=True))
 
 
-def _load_states(
+def _iter_states(
     connection: apsw.Connection, condition: str, values: tuple[object, ...]
-) -> dict[str, FileState]:
-    """Return how far both stages have read each file; files that one has not read are missing."""
-    rows = connection.execute(
-        "SELECT files.path, position, device, inode, size, mtime_ns, head_hash, tail_hash, is_racy "
-        "FROM states JOIN files ON files.id = states.file_id"
-        + condition
-        + " ORDER BY position, size",
-        values,
-    )
-    found: dict[str, list[FileState]] = {}
-    for path, *state, is_racy in rows:
+) -> Iterator[tuple[str, str, FileState]]:
+    """Yield session, path and how far both stages have read each file that both have read."""
+    rows = connection.execute(f"{_STATES}{condition} ORDER BY position, size", values)
+    found: dict[tuple[str, str], list[FileState]] = {}
+    for path, session, *state, is_racy in rows:
         read = FileState(*state, bool(is_racy))  # type: ignore[call-arg]
-        found.setdefault(os.fsdecode(path), []).append(read)
-    return {path: states[0] for path, states in found.items() if len(states) == _STAGES}
+        found.setdefault((session, os.fsdecode(path)), []).append(read)
+    for (session, path), states in found.items():
+        if len(states) == _STAGES:
+            yield session, path, states[0]
 
 
 NO_NOTES: Final = SecretNotes({}, ())

@@ -27,4 +27,4 @@ class Services:
         )
         self.workspace.load_redaction = settings.redaction
         self.mask = make_mask(self.workspace)
-        mask_by_default(self.mask)
+        mask_by_default(self.mask, self.mask.load_sessions)

@@ -21,9 +21,10 @@ from recollect.sync import find_transcripts
 if TYPE_CHECKING:
     from recollect.locations import Transcript
     from recollect.pricing.prices import Prices
-    from recollect.reader.line_blocks import LineBlock, LineMask
+    from recollect.reader.line_blocks import LineBlock
     from recollect.redact.findings import RedactionPolicy
     from recollect.usage.ledger_access import UsageLedger
+    from recollect.workspace.secret_masks import DisplayMask
 
 T = TypeVar("T")
 
@@ -107,7 +108,7 @@ class WorkspaceResources:
         return self.load_redaction() if self.load_redaction else RedactionPolicy()
 
     @cached_property
-    def _display_mask(self) -> LineMask:
+    def _display_mask(self) -> DisplayMask:
         from recollect.workspace.secret_masks import make_mask  # loads the rules
 
         return make_mask(self)
@@ -115,6 +116,10 @@ class WorkspaceResources:
     def mask_block(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
         """Return the lines of a block that contain secrets, masked; a `LineMask`."""
         return self._display_mask(file, block)
+
+    def preload_masks(self, files: Collection[str]) -> None:
+        """Load what masking lines of these files needs, with one query for all of them."""
+        self._display_mask.load_sessions(files)
 
     @cached_property
     def data_directory(self) -> Path:
