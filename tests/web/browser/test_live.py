@@ -86,6 +86,23 @@ def test_marked_words_stay_marked_in_a_turn_that_grows(reader: Visit) -> None:
     )
 
 
+def test_what_a_turn_added_stays_open_while_the_turn_grows(reader: Visit) -> None:
+    """The opened list of what filled the context is still open when its figures change."""
+    session_id = GROWING.replace("9999", "adad", 1)
+    path = write_session(reader.server.root, session_id, 2)
+    *known, answer = make_turn(session_id, 2)
+    known[1]["message"]["usage"]["input_tokens"] = 500
+    answer["message"]["usage"]["input_tokens"] = 900
+    append_records(path, known)
+    page = open_session(reader, session_id)
+    added = page.locator("[data-turn='2'] > footer .growth details")
+    expect(added.locator("summary")).to_have_text("+490")
+    added.locator("summary").click()
+    append_records(path, [answer])
+    expect(added.locator("summary")).to_have_text("+890")
+    assert added.evaluate("details => details.open") is True
+
+
 def test_the_outline_keeps_the_focus_while_a_session_grows(reader: Visit) -> None:
     """New prompts are added below the line that has the focus; no line is drawn again."""
     session_id = GROWING.replace("9999", "acac", 1)

@@ -232,7 +232,7 @@ export class Turns {
       part: getElement(fresh, name, HTMLElement),
     }));
     for (const { part } of around) this.drawn.set(part, part.innerHTML);
-    keepOpen(steps, added);
+    keepOpen(old, fresh);
     this.showToast(fresh);
     for (const each of [...steps.children].slice(Number(fresh.dataset.kept))) each.remove();
     steps.append(...listElements(added, ":scope > *"));
@@ -357,14 +357,23 @@ function listTurns(part) {
 }
 
 /**
+ * @param {HTMLElement} details
+ * @returns {string} finds the same details in a turn that is drawn again; empty if nothing does
+ */
+function selectDetails(details) {
+  const { source } = details.dataset;
+  if (source) return `details[data-source="${CSS.escape(source)}"]`;
+  if (details.id) return `details#${CSS.escape(details.id)}`;
+  return details.closest(".growth") ? ":scope > footer .growth > dd > details" : "";
+}
+
+/**
  * @param {Element} old
  * @param {Element} fresh
  */
 function keepOpen(old, fresh) {
   for (const details of listElements(old, "details[open]")) {
-    const selector = details.dataset.source
-      ? `details[data-source="${CSS.escape(details.dataset.source)}"]`
-      : details.id && `details#${CSS.escape(details.id)}`;
+    const selector = selectDetails(details);
     const twin = selector && fresh.querySelector(selector);
     if (!(twin instanceof HTMLDetailsElement)) continue;
     const body = details.querySelector(":scope > .call-body, :scope > .child-body");
