@@ -85,6 +85,13 @@ def test_pages_keep_to_their_frame(
     assert wrong == {}
 
 
+@pytest.mark.parametrize("width", [740, 820, 900, 1024])
+def test_the_top_bar_fits_between_phone_and_desktop(start_visit: StartVisit, width: int) -> None:
+    """Where there is less room, the search button gets narrower; nothing leaves the screen."""
+    page = start_visit(Look(size=(width, 800))).open("/")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
 def test_the_cost_of_messages_is_in_view_on_a_phone(start_visit: StartVisit) -> None:
     """The table of a cause does not have to be scrolled sideways, and has one line per message."""
     page = start_visit(Look(size=PHONE)).open("/usage/causes?cause=other")
