@@ -123,9 +123,12 @@ def clip(text: str, columns: int) -> str:
     """Shorten safe, single-line `text` to `columns` at its end: titles start with what matters."""
     if measure(text) <= columns:
         return text
-    from recollect.redact import cut_text  # most titles fit
+    kept = _take(text, max(columns - 1, 0))
+    if "[" in kept:
+        from recollect.redact import cut_text  # only for what may be the tag of a secret
 
-    return cut_text(text, len(_take(text, max(columns - 1, 0)))) + _ELLIPSIS
+        kept = cut_text(text, len(kept))
+    return kept + _ELLIPSIS
 
 
 def _take(text: str, columns: int) -> str:
