@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.library.claude_root import ClaudeRoot, prompt
 from tests.web.browser.chromium import PHONE, Look, Visit, visit
@@ -190,6 +190,17 @@ def _make_many(place: Path) -> ClaudeRoot:
     return root
 
 
+def _hold_full_results(page: Page) -> list[Route]:
+    """Hold back the requests for full results; they are added to the list."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(_is_full, hold)
+    return held
+
+
 @pytest.mark.parametrize("way", ["Tab", "j", "facet", "gone"])
 def test_the_focus_stays_when_the_rest_follows(browser: Browser, tmp_path: Path, way: str) -> None:
     """It is on the same result or facet, as high in the window; on the next one if it is gone."""
@@ -197,12 +208,7 @@ def test_the_focus_stays_when_the_rest_follows(browser: Browser, tmp_path: Path,
     with run_server(tmp_path, root.path) as server, visit(browser, server) as found:
         server.wait_until_current()
         page = found.open("/search")
-        held: list[Route] = []
-
-        def hold(route: Route) -> None:
-            held.append(route)
-
-        page.route(_is_full, hold)
+        held = _hold_full_results(page)
         with page.expect_request(lambda request: _is_full(request.url)):
             page.keyboard.type("tion")
         count = page.locator("#results .count")
@@ -241,12 +247,7 @@ def test_the_rest_follows_when_nobody_types(browser: Browser, tmp_path: Path) ->
     with run_server(tmp_path, root.path) as server, visit(browser, server) as found:
         server.wait_until_current()
         page = found.open("/search")
-        held: list[Route] = []
-
-        def hold(route: Route) -> None:
-            held.append(route)
-
-        page.route(_is_full, hold)
+        held = _hold_full_results(page)
         count = page.locator("#results .count")
         with page.expect_request(lambda request: _is_full(request.url)):
             page.keyboard.type("tion")
