@@ -84,7 +84,7 @@ def render_home_page(
     last_event = workspace.changes.last_id
     known = workspace.snapshot
     if not known.sessions:
-        return PageContent("nothing.html", make_empty_page(services), "home.title", "home")
+        return render_empty_page(services, "home")
     overview = workspace.overview()
     days = {date.fromisoformat(each.day): each for each in overview.days}
     busiest = max(days.values(), key=lambda each: _measure(each, wanted.measure), default=None)
@@ -112,10 +112,11 @@ def render_home_page(
     return PageContent("home.html", page, title="home.title", section="home")
 
 
-def make_empty_page(services: Services) -> EmptyPage:
-    """Return the page for users without sessions."""
+def render_empty_page(services: Services, section: str) -> PageContent:
+    """Render a section for users without sessions."""
     roots = tuple(str(root) for root in services.settings.roots)
-    return EmptyPage(roots=roots, is_listed=services.workspace.snapshot.is_listed)
+    page = EmptyPage(roots=roots, is_listed=services.workspace.snapshot.is_listed)
+    return PageContent("nothing.html", page, title=f"{section}.title", section=section)
 
 
 def _is_waiting(status: str | None) -> bool:

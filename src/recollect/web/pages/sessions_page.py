@@ -14,7 +14,7 @@ from recollect.library.session_filters import SessionQuery, make_page
 from recollect.usage.zones import load_zone
 from recollect.web.history_endpoints import ListOrder
 from recollect.web.http_messages import read_range
-from recollect.web.pages.home_page import make_empty_page
+from recollect.web.pages.home_page import render_empty_page
 from recollect.web.services import Services
 from recollect.web.template_filters import DASH, make_unique_names
 from recollect.web.templating import PageContent, Translator
@@ -107,8 +107,7 @@ def render_sessions_page(
     last_event = workspace.changes.last_id
     known = workspace.snapshot
     if not known.sessions:
-        nothing = make_empty_page(services)
-        return PageContent("nothing.html", nothing, title="sessions.title", section="sessions")
+        return render_empty_page(services, "sessions")
     page = _make_page(workspace, wanted, translator, last_event)
     return PageContent("sessions.html", page, title="sessions.title", section="sessions")
 
