@@ -15,7 +15,7 @@ def test_seven_days_are_averaged() -> None:
 
 @pytest.mark.parametrize("days", [0, 1, 13])
 def test_a_short_range_has_no_average(days: int) -> None:
-    """Fewer days than two weeks are seen at a glance."""
+    """A range of less than two weeks has no moving average."""
     assert average_days([1.0] * days) == []
 
 

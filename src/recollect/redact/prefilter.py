@@ -68,7 +68,7 @@ _LONG_VALUE: Final = re.compile(_SIGN + rb"([^\s\"'`,;<>]{15})")
 _VALUE_SAMPLE: Final = 24
 _OF_PASSWORDS: Final = ("pass", "pwd", "_pass", "pin=")
 """What keywords of passwords begin with; all other names take a longer value."""
-_GLANCES: Final = {
+_QUICK_PATTERNS: Final = {
     "cookie": rb".{6}(?:[\\\"'`]{0,8}\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}[\\\"'`])",
     **dict.fromkeys(
         ("hooks.", "/hook/", "/hooks/", "webhook/", "webhooks/"), rb"[^\s\"]{5,200}?[\w\-\\]{20}"
@@ -80,7 +80,7 @@ _GLANCES: Final = {
     "-us": rb".{3}[0-9%&\\\x1b\[]",
     **dict.fromkeys(("mysql", "mariadb"), rb"[^\n]{5,260}?\s-p"),
 }
-"""Of rules for what is around a value, where the keyword alone is frequent."""
+"""Cheap patterns to match before the rules of keywords that are frequent by themselves."""
 _COUNTED: Final = b"token"
 _PLURAL: Final = frozenset({b"s", b"S"})
 """Half of all keywords in a history are the names of token counts, which end in `s`."""
@@ -196,7 +196,7 @@ def _make_judge(keyword: str, detectors: tuple[_Detect, ...]) -> _Judge:
         is_password = keyword.startswith(_OF_PASSWORDS)
         may_match = _may_be_password if is_password else _may_be_assigned
         after = after if rules else _SHORT_AFTER
-    elif keyword in _GLANCES or any(rule in CONTEXT_RULES for rule in rules):
+    elif keyword in _QUICK_PATTERNS or any(rule in CONTEXT_RULES for rule in rules):
         may_match = _make_prefilter(keyword)
     else:
         may_match = _make_token_check(detectors)
@@ -228,9 +228,9 @@ def _make_token_check(detectors: tuple[_Detect, ...]) -> _Judge:
 
 
 def _make_prefilter(keyword: str) -> _Judge:
-    if keyword not in _GLANCES:
+    if keyword not in _QUICK_PATTERNS:
         return _always
-    pattern = compile_lazily(_GLANCES[keyword])
+    pattern = compile_lazily(_QUICK_PATTERNS[keyword])
     return lambda data, start: pattern.match(data, start) is not None
 
 

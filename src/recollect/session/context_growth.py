@@ -29,14 +29,14 @@ Source = tuple[ContextPartKind, str]
 """The kind of a part, and its tool."""
 
 _SIZE_PER_TOKEN: Final = 4
-"""Of English text; what is assumed where the growth does not say it."""
+"""Bytes per token of English text, assumed where the growth does not tell."""
 _MIN_SIZE_PER_TOKEN: Final = 1.5
-"""Of dense text, such as hashes. A larger growth has causes that are not in the transcript."""
+"""The same for dense text, such as hashes. Any growth beyond that is not in the transcript."""
 _MAX_SIZE_PER_TOKEN: Final = 8
 """A reply that is larger has a placeholder instead of its tokens: some clients recorded only those
 of the first chunk."""
 _WRAPPING: Final = 40
-"""For the role, the ids and the tags around a text."""
+"""Bytes for the role, the ids and the tags around a text."""
 _PICTURE_SIZE: Final = 6_000
 """Tokens of a picture do not depend on its bytes: nearly all have about 1,500."""
 
@@ -57,21 +57,21 @@ _READ_EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 """Events of hooks whose output the model reads."""
 
 
-def measure_request(said: Message) -> Tokens | None:
-    """Return the tokens of the request that `said` answers; None if they are not recorded."""
-    if said.role != "assistant" or said.is_synthetic or said.usage is None:
+def measure_request(message: Message) -> Tokens | None:
+    """Return the tokens of the request that `message` answers; None if they are not recorded."""
+    if message.role != "assistant" or message.is_synthetic or message.usage is None:
         return None
-    tokens = split_usage(said.usage)
+    tokens = split_usage(message.usage)
     return tokens if tokens.prompt else None
 
 
 class ContextMeter(Struct):
-    """Follows the context through what is added to it in order, and says what a turn added."""
+    """Measures what a turn adds to the context, from messages and attachments in order."""
 
     context: int | None = None
-    """What the model read for the last request."""
+    """Tokens that the model read for the last request."""
     before: int | None = None
-    """The same, when the turn began."""
+    """The same at the start of the turn."""
     has_grown: bool = False
     """Whether a request of the turn is known."""
     parts: dict[Source, ContextPart] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class ContextMeter(Struct):
         self.parts.clear()
 
     def add_all(self, entries: Iterable[Metered]) -> None:
-        """Add what happened, in order."""
+        """Add messages, attachments and compactions, in order."""
         for entry in entries:
             match entry:
                 case Message(role="assistant"):
@@ -124,32 +124,32 @@ class ContextMeter(Struct):
             parts=tuple(sorted(parts, key=lambda part: -abs(part.tokens))),
         )
 
-    def _add_reply(self, said: Message) -> None:
-        if said.is_synthetic:
+    def _add_reply(self, message: Message) -> None:
+        if message.is_synthetic:
             return
-        request = measure_request(said)
+        request = measure_request(message)
         if request is not None:
-            self._settle(request.prompt)
+            self._share_out(request.prompt)
         size = 0
-        for block in said.content:
+        for block in message.content:
             if isinstance(block, blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse):
                 self.tools[block.id] = read_tool_name(block.name).current
             if isinstance(block, blocks.ServerToolResult):
                 self._add_size(self._find_tool(block.tool_use_id), len(bytes(block.content)))
             else:
                 size += _measure(block)
-        written = _split_output(said)
+        written = _split_output(message)
         if size <= _MAX_SIZE_PER_TOKEN * sum(tokens for _, tokens in written):
             self.written += written
-        elif said.failure is None:
+        elif message.failure is None:
             self._add_size((ContextPartKind.REPLY, ""), size)
 
-    def _add_input(self, said: Message) -> None:
-        for block in said.content:
+    def _add_input(self, message: Message) -> None:
+        for block in message.content:
             if isinstance(block, blocks.ToolResult):
                 self._add_size(self._find_tool(block.tool_use_id), _measure(block))
             else:
-                self._add_size((_classify_input(said), ""), _measure(block))
+                self._add_size((_classify_input(message), ""), _measure(block))
 
     def _add_attachment(self, added: Attachment) -> None:
         kind = _classify_attachment(added.attachment)
@@ -166,8 +166,8 @@ class ContextMeter(Struct):
     def _add_size(self, source: Source, size: int) -> None:
         self.sizes[source] = self.sizes.get(source, 0) + size + _WRAPPING
 
-    def _settle(self, context: int) -> None:
-        """Share out what the context has grown by since the last request."""
+    def _share_out(self, context: int) -> None:
+        """Divide the growth since the last request among the texts that were added."""
         for source, tokens in self.written:
             self._add_part(source, tokens, is_estimate=False)
         rest = context - (self.context or 0) - sum(tokens for _, tokens in self.written)
@@ -208,11 +208,11 @@ class ContextMeter(Struct):
         )
 
 
-def _split_output(said: Message) -> list[tuple[Source, int]]:
+def _split_output(message: Message) -> list[tuple[Source, int]]:
     """Return the tokens that the model wrote, those of thinking apart if they are recorded."""
-    if said.usage is None:
+    if message.usage is None:
         return []
-    details, written = said.usage.output_tokens_details, split_usage(said.usage).output
+    details, written = message.usage.output_tokens_details, split_usage(message.usage).output
     thought = min(max(details.thinking_tokens, 0), written) if details else 0
     return [
         ((ContextPartKind.REPLY, ""), written - thought),
@@ -220,8 +220,8 @@ def _split_output(said: Message) -> list[tuple[Source, int]]:
     ]
 
 
-def _classify_input(said: Message) -> ContextPartKind:
-    match said.prompt.kind if said.prompt else None:
+def _classify_input(message: Message) -> ContextPartKind:
+    match message.prompt.kind if message.prompt else None:
         case InputKind.COMPACTION_SUMMARY:
             return ContextPartKind.SUMMARY
         case InputKind.INJECTED | InputKind.WARMUP:

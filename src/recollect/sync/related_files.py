@@ -65,7 +65,7 @@ def count_related(
 
 
 def _is_empty(directory: Path) -> bool:
-    """Whether no transcript has been counted yet, and no earlier index knows deleted ones."""
+    """Return whether nothing has been counted yet, and no earlier index has deleted transcripts."""
     if database.find_predecessors(directory):
         return False
     if not (directory / data_directory.INDEX_NAME).exists():
@@ -82,7 +82,7 @@ def _iter_readings(
 
 
 def _are_distinctive(ids: Collection[str]) -> bool:
-    """Whether searching for these ids is quick, and finds every file with one of the messages."""
+    """Return whether a search for these ids is quick and finds all files with their messages."""
     return (
         all(is_unique(each) and _PLAIN_ID.fullmatch(each) for each in ids)
         and len({each[:ALIKE_BYTES] for each in ids}) <= _MAX_BEGINNINGS

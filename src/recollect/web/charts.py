@@ -36,7 +36,7 @@ _MAX_LABELS: Final = 8
 _MIDDLE: Final = 50
 """Percent."""
 _MIN_FOR_PEAK: Final = 3
-"""Fewer columns are compared at a glance."""
+"""In a chart with fewer columns the highest one is obvious."""
 _ROW: Final = 40
 _TICKS: Final = 4
 _MIN_VALUE: Final = 1e-9

@@ -101,7 +101,7 @@ def test_a_description_is_said_once() -> None:
     ],
 )
 def test_line_counts_are_in_colour(tool: str, summary: str, html: str) -> None:
-    """What a change added and removed is told apart as in its diff; other text stays text."""
+    """Added and removed line counts have the colours of a diff; other text stays text."""
     call = replace(CALL, tool=tool, summary=summary)
     assert _squeeze(f'<span class="summary">{html}</span>') in _with_steps(call)
 
