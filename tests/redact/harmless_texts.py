@@ -2,6 +2,7 @@
 
 import base64
 import json
+import textwrap
 import uuid
 from collections.abc import Callable, Mapping
 from random import Random
@@ -67,6 +68,13 @@ def _small_image(rng: Random) -> str:
     )
 
 
+def _printed_image(rng: Random) -> str:
+    """An icon as `base64` prints it, and that output in JSON."""
+    data = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + rng.randbytes(rng.randint(60, 900)))
+    lines = "\n".join(textwrap.wrap(data.decode(), rng.choice([60, 64, 76])))
+    return f"$ base64 icon.png\n{lines}\n" + json.dumps({"stdout": lines}) + "\n"
+
+
 def _minified(rng: Random) -> str:
     names = [draw(rng, LOWER, 2) for _ in range(6)]
     a, b, c, d, e, f = names
@@ -117,6 +125,7 @@ KINDS: Final[Mapping[str, Callable[[Random], str]]] = {
     "signature": _signature,
     "image": _image,
     "small image": _small_image,
+    "printed image": _printed_image,
     "minified": _minified,
     "code": _code,
     "names": _names,

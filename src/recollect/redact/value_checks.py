@@ -229,6 +229,12 @@ _FILE_BYTES: Final = compile_lazily(
     rb"|SUkqA|TU0AK|AAAA[A-Za-z0-9+/]{4}ZnR5c"
 )
 _DATA_URI: Final = b";base64,"
+_BASE64_DIGITS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_MIN_BASE64_LINE: Final = 60
+_MAX_BASE64_LINE: Final = 80
+"""Programs write 60 to 76 columns and a line end."""
+_MAX_BASE64_LINES: Final = 400
+"""Before the line that is looked at: hostile text has a longer block."""
 
 
 def is_placeholder(value: bytes) -> bool:
@@ -279,9 +285,26 @@ def find_uuid(value: bytes) -> re.Match[bytes] | None:
 
 
 def is_encoded_file(data: bytes, start: int) -> bool:
-    """Return whether base64 at a position is a file: by its first bytes, or as a data URI."""
-    before = data[max(0, start - len(_DATA_URI)) : start]
-    return before == _DATA_URI or _FILE_BYTES.match(data, start) is not None
+    """Return whether base64 at a position is a file: by its first bytes, or as a data URI.
+
+    It may be a later line of a file that `base64` has written.
+    """
+    first = _find_first_line(data, start)
+    before = data[max(0, first - len(_DATA_URI)) : first]
+    return before == _DATA_URI or _FILE_BYTES.match(data, first) is not None
+
+
+def _find_first_line(data: bytes, start: int) -> int:
+    """Return where the base64 begins of which a line begins at a position."""
+    for _ in range(_MAX_BASE64_LINES):
+        if data[start - 1 : start] != b"\n":
+            break
+        line = data[max(0, start - _MAX_BASE64_LINE) : start].rstrip(b"\r\n")
+        length = len(line) - len(line.rstrip(_BASE64_DIGITS))
+        if length < _MIN_BASE64_LINE:
+            break
+        start -= length + (2 if data[start - 2 : start - 1] == b"\r" else 1)
+    return start
 
 
 def is_hash(value: bytes) -> bool:
