@@ -1,5 +1,7 @@
 """Tests of recollect.search.snippets."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,24 @@ def _snippet(text: str, query: str, width: int) -> str:
 def test_snippets(text: str, query: str, width: int, shown: str) -> None:
     """The best group of marks in its context, on one line, cut between words where they allow."""
     assert _snippet(text, query, width) == shown
+
+
+@pytest.mark.parametrize("width", range(16, 60))
+@pytest.mark.parametrize("tag", ["[redacted:aws-key#1]", "[redacted:github-token]"])
+def test_tags_of_secrets_stay_whole(tag: str, width: int) -> None:
+    """A snippet has a tag whole or not at all."""
+    text = f"{tag}{tag} export needle={tag} {tag} and {tag}"
+    shown = make_snippet(text, find_spans(text, parse_query("needle")), width).text
+    assert "needle" in shown
+    rest = shown.replace(tag, "")
+    assert not {"[", "]", "redacted", "key", "token"} & set(re.findall(r"[a-z]+|[\[\]]", rest))
+
+
+def test_a_tag_that_was_sought_is_shown_as_far_as_it_fits() -> None:
+    """In a snippet that is shorter than the tag, it is cut like a word."""
+    text = "use [redacted:github-token#1] here"
+    shown = make_snippet(text, find_spans(text, parse_query("redacted")), 14).text
+    assert shown == "…[redacted:g…"
 
 
 def test_a_long_mark_is_cut() -> None:

@@ -88,6 +88,17 @@ def cut_text(text: str, length: int) -> str:
     return text[: start if tag and tag.end() > length else length]
 
 
+def cut_text_start(text: str, start: int) -> str:
+    """Return a masked text from a position on: a tag is kept whole or left out."""
+    return text[find_tag_edge(text, start) :]
+
+
+def find_tag_edge(text: str, at: int) -> int:
+    """Return the end of the tag that a position is within; the position itself if there is none."""
+    tag = _TAG.match(text, max(text.rfind("[", 0, at), 0))
+    return max(tag.end(), at) if tag else at
+
+
 def mask_lines(text: str) -> list[str]:
     """Return the lines of a text without definite secrets, as many as it has."""
     return mask_in_lines(text).split("\n")

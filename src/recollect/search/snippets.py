@@ -17,6 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.documents.search_results import Snippet
+from recollect.redact import cut_text, find_tag_edge
 from recollect.search.folding import (
     PICTOGRAPHS,
     SEPARATORS,
@@ -239,7 +240,10 @@ def _choose_window(line: str, focus: TextSpan, room: int) -> TextSpan:
     first, last = focus[0], min(focus[1], focus[0] + room)
     start = max(0, min(first - (room - last + first) // 2, len(line) - room))
     end = min(len(line), start + room)
-    return _begin_word(line, start, first), _end_word(line, end, last)
+    start, end = _begin_word(line, start, first), _end_word(line, end, last)
+    # Not within the tag of a secret, unless that is what was searched for.
+    begin, kept = find_tag_edge(line, start), len(cut_text(line, end))
+    return (begin, kept) if begin <= first < kept else (start, end)
 
 
 def _begin_word(line: str, start: int, limit: int) -> int:

@@ -121,3 +121,22 @@ def test_what_is_shown_can_be_taken_back(text: str) -> None:
 def test_a_title_is_clipped_before_a_tag(columns: int, shown: str) -> None:
     """Never within one: half of it looks like words of the title."""
     assert clip("密钥[redacted:aws-key]和其他", columns) == shown
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (8, "密…其他"),
+        (26, "密钥…和其他"),
+        (30, "密钥[redacted:aws-key]和其他"),
+    ],
+)
+def test_no_tag_is_cut_in_the_middle_of_a_text(columns: int, shown: str) -> None:
+    """A tag is shown whole or left out, at either end of what is shown."""
+    assert shorten("密钥[redacted:aws-key]和其他", columns) == shown
+
+
+def test_a_tag_before_the_end_of_a_path_is_left_out() -> None:
+    """Where the end of the text is kept."""
+    text = "/srv/[redacted:aws-key#1]/reef/notes.md"
+    assert shorten(text, 30) == "/srv/…/reef/notes.md"

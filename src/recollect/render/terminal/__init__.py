@@ -116,7 +116,13 @@ def shorten(text: str, columns: int) -> str:
         return text
     room = max(columns - 1, 0)
     tail = _take(text[::-1], room * 2 // 3)[::-1]
-    return _take(text, room - measure(tail)) + _ELLIPSIS + tail
+    if "[" not in text:
+        return _take(text, room - measure(tail)) + _ELLIPSIS + tail
+    from recollect.redact import cut_text, cut_text_start  # only for what may be a secret's tag
+
+    tail = cut_text_start(text, len(text) - len(tail))
+    head = _take(text, room - measure(tail))
+    return cut_text(text, len(head)) + _ELLIPSIS + tail
 
 
 def clip(text: str, columns: int) -> str:
