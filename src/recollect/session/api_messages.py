@@ -1,4 +1,4 @@
-"""Messages in the shape of the Messages API, as a program would send them to continue a session,
+"""Messages in the form of the Messages API, as a program would send them to continue a session,
 and their images and documents by position; the bytes stay in the records.
 
 Omits what the API rejects: calls without a result, results without a call, empty texts, and
@@ -34,11 +34,11 @@ from recollect.session.record_texts import AnyBlock
 from recollect.session.tree import Tree
 
 BlockParam = dict[str, object]
-"""A content block in the shape of the API."""
+"""A content block in API form."""
 
 
 class MessageParam(TypedDict):
-    """A message in the shape of the API."""
+    """A message in API form."""
 
     role: Literal["user", "assistant"]
     content: list[BlockParam]
@@ -133,7 +133,7 @@ def _to_plain(value: object) -> object:
 
 
 class PlainMessage(Struct, frozen=True):
-    """A message for the simplest consumers."""
+    """A message reduced to its role and text."""
 
     role: str
     content: str
@@ -141,7 +141,7 @@ class PlainMessage(Struct, frozen=True):
 
 def find_loaded_links(tree: Tree, path: Sequence[str]) -> tuple[envelope.Chain, ...]:
     """Return the links that a resume loads, in order; `path` leads to the live end."""
-    # A client only follows links, so it loads no records before a gap.
+    # A client only follows links, so it loads nothing before a gap.
     starts = (n for n, uuid in enumerate(path) if _is_start(tree, uuid))
     links = [tree.links[uuid] for uuid in path[max(starts, default=0) :]]
     return tuple(_insert_preserved(links, tree))

@@ -25,7 +25,7 @@ START = ""
 """The start of a file, where a record is expected."""
 
 NOWHERE = "<nowhere>"
-"""A record that is lost."""
+"""Stands for a record that is lost."""
 
 
 class Branch(Struct, frozen=True):
@@ -113,7 +113,7 @@ def find_abandoned(tree: Tree, branches: Iterable[Branch]) -> frozenset[str]:
 
 
 def _decide_detached(tree: Tree, branches: Sequence[Branch]) -> list[Branch]:
-    """Decide branches in detached pieces of the chain by their last message."""
+    """Choose between branches in detached pieces of the chain, by their last message."""
     if all(branch.chosen for branch in branches):
         return list(branches)
     left = find_abandoned(tree, branches)

@@ -17,7 +17,7 @@ from recollect.records import blocks, conversation_records, decoding, envelope, 
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """A message of the client; `text` may hold terminal escapes."""
+    """A message from the client; `text` may contain terminal escapes."""
 
     subtype: str | None
     text: str
@@ -27,7 +27,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 class Recap(Struct, frozen=True, kw_only=True):
-    """A summary for a user who was away."""
+    """A summary for a user who returns to the session."""
 
     text: str
     uuid: str | None
@@ -47,7 +47,7 @@ class FailedRequest(Struct, frozen=True, kw_only=True):
 
 
 class ModelChange(Struct, frozen=True, kw_only=True):
-    """Another model took over, or should have: `fallback` is None if there was none."""
+    """A switch to another model; `fallback` is None if there was none to switch to."""
 
     subtype: str | None
     original: str | None

@@ -1,8 +1,8 @@
-"""How much a turn added to the context, and what it consisted of.
+"""Measure how much a turn added to the context, and what that consisted of.
 
-Each request says exactly how much the model read, and each reply how much it wrote; the difference
-between two requests is shared among the texts in between by their size. What is left over is named
-as such: not in the transcript, or no longer sent. The parts always add up to the growth.
+Each reply records exactly how many tokens the model read and wrote; the difference between two
+requests is divided among the texts in between by their size. What is left over is labelled as not
+in the transcript, or as no longer sent. The parts always add up to the growth.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,22 +23,25 @@ from recollect.session.record_texts import AnyBlock, list_blocks
 from recollect.session.subagents import STARTERS
 
 Metered = Message | Attachment | CompactBoundary | MicrocompactBoundary
-"""What can change the context."""
+"""An entry that can change the context."""
 
 Source = tuple[ContextPartKind, str]
 """The kind of a part, and its tool."""
 
 _SIZE_PER_TOKEN: Final = 4
-"""Bytes per token of English text, assumed where the growth does not tell."""
+"""Bytes per token of English text, assumed where it cannot be derived from the growth."""
 _MIN_SIZE_PER_TOKEN: Final = 1.5
-"""The same for dense text, such as hashes. Any growth beyond that is not in the transcript."""
+"""The minimum, for dense text such as hashes. Any growth beyond that is not in the transcript."""
 _MAX_SIZE_PER_TOKEN: Final = 8
-"""A reply that is larger has a placeholder instead of its tokens: some clients recorded only those
-of the first chunk."""
+"""The maximum.
+
+A reply that exceeds it has placeholder usage: some clients recorded only the tokens of the first
+chunk.
+"""
 _WRAPPING: Final = 40
 """Bytes for the role, the ids and the tags around a text."""
 _PICTURE_SIZE: Final = 6_000
-"""Tokens of a picture do not depend on its bytes: nearly all have about 1,500."""
+"""The tokens of an image do not depend on its bytes: nearly all images have about 1,500."""
 
 _ATTACHMENTS: Final[Mapping[type[attachment_kinds.AttachmentKind], ContextPartKind]] = {
     attachment_kinds.Instructions: ContextPartKind.MEMORY_FILES,
@@ -54,7 +57,7 @@ _ATTACHMENTS: Final[Mapping[type[attachment_kinds.AttachmentKind], ContextPartKi
     attachment_kinds.PromptSnapshot: ContextPartKind.SYSTEM_PROMPT,
 }
 _READ_EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
-"""Events of hooks whose output the model reads."""
+"""Hook events whose output the model reads."""
 
 
 def measure_request(message: Message) -> Tokens | None:
@@ -71,11 +74,11 @@ class ContextMeter(Struct):
     context: int | None = None
     """Tokens that the model read for the last request."""
     before: int | None = None
-    """The same at the start of the turn."""
+    """Tokens that the model had read at the start of the turn."""
     has_grown: bool = False
-    """Whether a request of the turn is known."""
+    """Whether the tokens of any request of the turn are known."""
     parts: dict[Source, ContextPart] = field(default_factory=dict)
-    """What the turn added up to the last request."""
+    """Tokens that the turn added up to the last request."""
     written: list[tuple[Source, int]] = field(default_factory=list)
     """Tokens that the model wrote since then."""
     sizes: dict[Source, int] = field(default_factory=dict)
@@ -95,7 +98,7 @@ class ContextMeter(Struct):
         )
 
     def begin_turn(self) -> None:
-        """Count only what the next requests add."""
+        """Reset the figures, so that they cover only the next requests."""
         self.before, self.has_grown = self.context, False
         self.parts.clear()
 
@@ -114,7 +117,7 @@ class ContextMeter(Struct):
 
     @property
     def growth(self) -> ContextGrowth | None:
-        """What the turn added; None if no request of it is known."""
+        """What the turn added; None if the tokens of its requests are not known."""
         if not self.has_grown or self.context is None:
             return None
         parts = [part for part in self.parts.values() if part.tokens]
@@ -154,7 +157,7 @@ class ContextMeter(Struct):
     def _add_attachment(self, added: Attachment) -> None:
         kind = _classify_attachment(added.attachment)
         if kind is ContextPartKind.SYSTEM_PROMPT and self.context is not None:
-            # Clients repeat it, and the model reads the same one again.
+            # Clients repeat this attachment, but the model does not get another copy of it.
             return
         if kind is not None:
             self._add_size((kind, ""), _measure_attachment(added))
@@ -209,7 +212,7 @@ class ContextMeter(Struct):
 
 
 def _split_output(message: Message) -> list[tuple[Source, int]]:
-    """Return the tokens that the model wrote, those of thinking apart if they are recorded."""
+    """Return the tokens that the model wrote, with thinking separate if it was recorded."""
     if message.usage is None:
         return []
     details, written = message.usage.output_tokens_details, split_usage(message.usage).output
@@ -234,7 +237,7 @@ def _classify_input(message: Message) -> ContextPartKind:
 def _classify_attachment(
     body: attachment_kinds.AttachmentKind | None,
 ) -> ContextPartKind | None:
-    """Return what an attachment is in the context; None for one that the model does not read."""
+    """Return how an attachment counts in the context; None if the model does not read it."""
     match body:
         case None:
             return None

@@ -20,7 +20,7 @@ S = TypeVar("S", bound=state.State)
 
 
 class StateChange(Struct, frozen=True):
-    """A value that is valid from a record on; a state record has no uuid and rarely a time."""
+    """A value and the record from which it applies; a state record has no uuid, rarely a time."""
 
     value: str
     uuid: str | None = None
@@ -36,7 +36,7 @@ class PullRequest(Struct, frozen=True):
 
 
 class QueueEvent(Struct, frozen=True):
-    """A text entered or left the prompt queue."""
+    """A text was added to the prompt queue or removed from it."""
 
     operation: str | None
     words: str
@@ -45,7 +45,7 @@ class QueueEvent(Struct, frozen=True):
 
 
 class Backup(Struct, frozen=True):
-    """A file before a message changed it; without a name, it did not exist."""
+    """A backup of a file before a message changed it; without a name, the file did not exist."""
 
     message_uuid: str | None
     path: str
@@ -59,7 +59,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     custom_title: str | None = None
     ai_title: str | None = None
     own_summaries: tuple[tuple[str, str], ...] = ()
-    """Titles in this file, by the uuid that they name: mostly records of other sessions."""
+    """Titles in this file, by the uuid of the record that they name, mostly of another session."""
     last_prompt: str | None = None
     tag: str | None = None
     slug: str | None = None
@@ -83,7 +83,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     permission_modes: tuple[StateChange, ...] = ()
     mode: str | None = None
     worktrees: tuple[state.WorktreeSession | None, ...] = ()
-    """Worktrees as they were entered; None when one was left."""
+    """Each worktree that was entered, and None each time one was left."""
     relocated_to: str | None = None
 
     queue_operations: tuple[QueueEvent, ...] = ()
@@ -173,7 +173,7 @@ def _find_changes(
     """Return where a value differs from the one before; empty values are skipped."""
     distinct = {value for value in values if value}
     if len(distinct) == 1:
-        # True of most sessions, and listings call this for each of them.
+        # This holds for most sessions, and listings call this function for each of them.
         (only,) = distinct
         return (_make_change(only, records[values.index(only)]),)
     found: list[StateChange] = []
@@ -214,7 +214,7 @@ def _offset(record: Record) -> int:
 def _list_worktrees(
     states: Iterable[state.WorktreeState],
 ) -> tuple[state.WorktreeSession | None, ...]:
-    """Return the changes between worktrees of a session that starts in none."""
+    """Return the moves between worktrees, assuming that the session starts outside of any."""
     found: list[state.WorktreeSession | None] = [None]
     for each in states:
         if each.worktree_session != found[-1]:

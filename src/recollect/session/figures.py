@@ -1,5 +1,5 @@
-"""Values that require reading a whole transcript, small enough for an index: figures, tool calls, a
-trace.
+"""Values that require reading a whole transcript and are small enough for an index: figures, tool
+calls, a trace.
 
 The trace has two characters for each step: the first is the kind of step, the second its duration
 on a logarithmic scale. From these, a list can draw small charts of hundreds of sessions without
@@ -33,7 +33,7 @@ CALL: Final = "c"
 TEXT: Final = "t"
 
 MAX_STEPS: Final = 44
-"""Maximum number of steps of a reduced trace: they fit a column of a list."""
+"""Maximum number of steps of a reduced trace, which has to fit into a column of a list."""
 _LOUDEST_FIRST: Final = FAILED + COMPACTED + YOU + CHANGE + AGENT + CALL + TEXT
 _AGENT_TOOLS: Final = frozenset({"Agent", "Task", "Workflow"})
 _MAX_DIGIT: Final = 9
@@ -48,7 +48,7 @@ STEP_NAMES: Final = {
     AGENT: "agent",
     FAILED: "failed",
 }
-"""Names of the kinds of steps in class names of pages; a compaction is a gap and has none."""
+"""CSS class names of the kinds of steps; a compaction is a gap and has none."""
 
 
 def count_figures(records: Iterable[Record]) -> tuple[FileFigures, list[CallSummary]]:
@@ -100,9 +100,10 @@ def trace_turn(session: Session, turn: Turn) -> str:
 
 
 def find_turn_starts(session: Session) -> tuple[int, ...]:
-    """Return where in the file each run of records of one turn starts, with the turn's number.
+    """Return the offset at which each run of records of one turn starts, with the turn's number.
 
-    Offsets and numbers alternate. Two conversations in one file may alternate too.
+    The list alternates offsets and numbers. Turns may alternate too, if a file has two
+    conversations.
     """
     owners = sorted(
         (record.span.offset, turn.number)
@@ -159,6 +160,6 @@ def classify_call(tool: str, status: ToolStatus, *, has_agent: bool) -> str:
 def _trace_call(call: ToolCall) -> str:
     kind = classify_call(call.name, call.status, has_agent=call.name in _AGENT_TOOLS)
     seconds = (call.duration_ms or 0) / _SECOND_MS
-    # 0.1 s is 2, 1 s is 3, 10 s is 5, a minute 7, a quarter of an hour 9.
+    # 0.1 s becomes 2, 1 s 3, 10 s 5, a minute 7 and a quarter of an hour 9.
     digit = 1 + round(2 * math.log10(1 + 10 * seconds))
     return f"{kind}{min(digit, _MAX_DIGIT)}"

@@ -17,7 +17,7 @@ from recollect.session.session import Session
 
 
 def find_text(session: Session, words: str) -> tuple[str, ...]:
-    """Return the uuids of records that contain `words`, each once; case is ignored."""
+    """Return the uuids of the records that contain `words`, each once, ignoring case."""
     wanted = words.casefold()
     if not wanted:
         return ()
@@ -53,7 +53,7 @@ def _list_started(session: Session) -> dict[str, list[Session]]:
 
 
 def _list_own(link: envelope.Chain, message: Message | None) -> Sequence[AnyBlock]:
-    """Return the blocks of a record; a prompt from the queue has those of its message."""
+    """Return the blocks of a record; for a queued prompt, those of its message."""
     if isinstance(link, conversation_records.Assistant | conversation_records.User):
         return list_blocks(link.message.content if link.message else None)
     return message.content if message else ()

@@ -22,11 +22,11 @@ from recollect.records import (
 
 
 class HookOutcome(StrEnum):
-    """How a run ended, or the kind of message of a hook."""
+    """How a run ended, or which kind of message a hook sent."""
 
     RUNNING = "running"
     FINISHED = "finished"
-    """It ran, and no record shows how it ended."""
+    """It ran, but no record shows how it ended."""
     SUCCESS = "success"
     FAILED = "failed"
     BLOCKED = "blocked"
@@ -54,7 +54,7 @@ class HookRun(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     duration_ms: float | None = None
     tool_use_id: str | None = None
-    """The tool call that it belongs to; for other events, an id that its records share."""
+    """The id of its tool call; for other events, an id that its records share."""
     text: str = ""
     """The hook's message, or the client's message about it."""
     stdout: str = ""
@@ -82,7 +82,7 @@ _OUTCOMES: dict[type[attachment_kinds.HookKind], HookOutcome] = {
 
 
 class _Response(Struct, frozen=True, rename="camel"):
-    """The reply of a background hook, with only the fields used here."""
+    """The response of a background hook, with only the fields used here."""
 
     system_message: str | None = None
 
@@ -111,7 +111,7 @@ class _HookCollector:
         self._places: list[int] = []
         self._started: defaultdict[_Key, deque[int]] = defaultdict(deque)
         self._unnamed: defaultdict[_Key, deque[int]] = defaultdict(deque)
-        """Runs that no summary has named yet; a summary does not contain their event."""
+        """Runs that no summary has listed yet; summaries do not contain the event."""
         self._remarks: set[tuple[str | None, str]] = set()
 
     def add(self, run: HookRun, place: int) -> None:
@@ -127,7 +127,7 @@ class _HookCollector:
         self._append(run, place)
 
     def add_summary(self, link: system_records.StopHookSummary, place: int) -> None:
-        """Add the hooks of a stopped turn, some of which may be known already."""
+        """Add the hooks in a turn's summary, some of which may be known already."""
         for run in _read_summary(link):
             known = self._unnamed.get((run.tool_use_id, run.command, None))
             if known:
@@ -140,7 +140,7 @@ class _HookCollector:
                 self._append(_make_remark(link, _STOP, _STOP, text), place)
 
     def finish(self, last_message: int) -> tuple[HookRun, ...]:
-        """Return the runs; no run from before `last_message` is still running."""
+        """Return the runs; runs from before `last_message` cannot still be running."""
         return tuple(
             structs.replace(run, outcome=HookOutcome.FINISHED)
             if run.outcome is HookOutcome.RUNNING and place < last_message
@@ -149,7 +149,7 @@ class _HookCollector:
         )
 
     def _find_started(self, run: HookRun) -> int | None:
-        """Return the started run whose result is `run`."""
+        """Return the started run that `run` is the result of."""
         started = self._started.get((run.tool_use_id, run.command, run.event), deque())
         while started:
             index = started.popleft()
@@ -165,7 +165,7 @@ class _HookCollector:
 
 
 def _unite(known: HookRun, later: HookRun) -> HookRun:
-    """Join two records of one run: a result replaces a start, and a summary completes a result."""
+    """Merge two records of one run: a result replaces a start, and a summary completes a result."""
     if known.outcome is HookOutcome.RUNNING:
         return structs.replace(
             later, event=known.event or later.event, name=known.name or later.name
@@ -291,7 +291,7 @@ def _read_summary(link: system_records.StopHookSummary) -> Iterator[HookRun]:
 def _outcome_in(
     link: system_records.StopHookSummary, *, is_only: bool, has_failed: bool, is_clean: bool
 ) -> HookOutcome:
-    """Return how one of a summary's hooks ended; errors of unknown origin prove nothing."""
+    """Return how a hook in a summary ended; errors that match no hook are ignored."""
     if link.prevented_continuation and is_only:
         return HookOutcome.STOPPED
     if has_failed:

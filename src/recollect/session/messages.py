@@ -39,7 +39,7 @@ def is_visible_reply(
 
 
 def is_empty_block(block: ContentBlock) -> bool:
-    """Return whether there is nothing to read in `block`."""
+    """Return whether `block` has no content to show."""
     match block:
         case Text():
             return not block.words.strip()
@@ -51,7 +51,7 @@ def is_empty_block(block: ContentBlock) -> bool:
 
 
 def _is_filler(content: tuple[ContentBlock, ...]) -> bool:
-    """Return whether this is the placeholder that old clients write if no reply was requested."""
+    """Return whether this is the placeholder that old clients wrote if no reply was requested."""
     return all(isinstance(b, Text) and b.words == "No response requested." for b in content)
 
 
@@ -66,8 +66,8 @@ class ApiFailure(Struct, frozen=True):
 class Message(Struct, frozen=True, kw_only=True):
     """One prompt, tool result, reply or injected text.
 
-    `id` is the API's id for replies and the record's uuid otherwise. `is_visible` is whether it is
-    shown by default; nothing is ever dropped.
+    `id` is the API's id for replies and the record's uuid otherwise. `is_visible` says whether it
+    is shown by default; nothing is ever dropped.
     """
 
     id: str
@@ -200,7 +200,7 @@ def _unite(
 
 
 def _join_content(lines: list[conversation_records.Assistant]) -> tuple[ContentBlock, ...]:
-    """Join the blocks of all lines: by `apiBlockIndex` if each line has one, else in file order.
+    """Join the blocks of all lines: by `apiBlockIndex` if every line has one, else in file order.
 
     A repeated line has the id of a known call, or the block at the same index; other lines are not
     copies.

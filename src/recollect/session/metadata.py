@@ -19,7 +19,7 @@ from recollect.session.messages import Message, build_messages
 from recollect.session.prompts import USER_KINDS, Prompt, is_own_words
 
 if TYPE_CHECKING:
-    # The types of all tools, which a list of sessions does not need.
+    # Imports the types of all tools, which listing sessions does not need.
     from recollect.session.tool_calls import ToolCall
     from recollect.session.turns import Turn
 
@@ -31,11 +31,11 @@ _CLIENT_COMMANDS = frozenset(
     "/memory /model /output-style /permissions /plugin /rename /resume /statusline /tag /theme "
     "/vim".split()
 )
-"""Commands whose arguments are settings and names, which no model reads."""
+"""Commands whose arguments are settings or names that no model reads."""
 
 
 _MAX_ANSWER = 120
-"""Maximum number of characters of a reply in a title."""
+"""Maximum number of characters that a title takes from a reply."""
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ def find_first_prompt(messages: Sequence[Message], *, is_subagent: bool) -> Mess
 def is_request(prompt: Prompt) -> bool:
     """Return whether a prompt requests something from a model in words, such as `/review 12`.
 
-    Not so a command without arguments, one that only configures the client, or a shell line.
+    Commands without arguments, commands that only configure the client and shell lines do not.
     """
     if prompt.command is not None:
         return bool(prompt.command.arguments) and prompt.command.name not in _CLIENT_COMMANDS
@@ -199,7 +199,7 @@ def _agent_id(chain: Sequence[envelope.Chain]) -> str | None:
 PriceList = Callable[[Sequence[Message]], int | None]
 """Messages → their total cost in micro-dollars; None if it is not known.
 
-Prices are passed to a session, because records alone do not contain the price of a token.
+Prices are passed to a session, because its records do not contain them.
 """
 
 

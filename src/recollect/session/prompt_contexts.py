@@ -5,8 +5,8 @@ line per context. Only whole wrappers at the edges of the text are removed: text
 `<system-reminder>` stays unchanged.
 
 What Recollect attaches itself is written as claude-code-plus does, so that every reader of that
-format shows it. A text that belongs to a context, such as terminal output, comes after the user's
-own in `<pasted_content context="2">`: the number says which line of the quote it belongs to.
+format can show it. A text that belongs to a context, such as terminal output, comes after the
+user's own in `<pasted_content context="2">`: the number says which line of the quote it belongs to.
 """
 
 import re
@@ -54,14 +54,14 @@ _ICONS = {kind: icon for icon, kind in _PLUS_ICONS.items()}
 _PLUS_HEADING = "> **上下文资料**\n>\n"
 _CONTENT_TAG = "pasted_content"
 _COUNTED = re.compile(r"(?:selection|terminal output|problems) \((\d+ lines?)\)")
-"""What Recollect writes about a pasted text."""
+"""The line that Recollect writes for a pasted text."""
 
 
 def attach_contexts(words: str, contexts: Sequence[Context], contents: Sequence[str] = ()) -> str:
     """Return the prompt with `contexts` in a quote before the user's words.
 
     `contents` are the texts of contexts, by position; one that is empty is left out.
-    `separate_words` takes all of it apart again.
+    `separate_words` is the inverse.
     """
     if not contexts:
         return words
@@ -79,14 +79,14 @@ def _write_line(context: Context) -> str:
 
 
 def _defuse(text: str) -> str:
-    """Return `text` without tags that would close it early."""
+    """Return `text` with closing tags escaped, which would end it early."""
     return re.sub(rf"<(?=/?{_CONTENT_TAG})", "<\\\\", text)
 
 
 def name_context(context: Context) -> str:
-    """Return what a context is about, beside its kind: its path, or what the quote says of it.
+    """Return what a context refers to, apart from its kind: its path, or its text in the quote.
 
-    Empty for what a client wraps in tags: the quote has no line about that.
+    Empty for contexts that a client wraps in tags, because the quote has no line for them.
     """
     if context.path or context.kind not in _ICONS:
         return context.path or ""
@@ -102,7 +102,7 @@ def summarize_prompt(text: str) -> str:
 
 
 def read_references(raw: Raw) -> tuple[Context, ...]:
-    """Return the contexts in the field `contexts`, where claude-code-plus names what it added."""
+    """Return the contexts in the field `contexts`, where claude-code-plus lists what it added."""
     if is_absent(raw):
         return ()
     return tuple(map(_read_reference, decode_value(raw, tuple[Raw, ...]) or ()))

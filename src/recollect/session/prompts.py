@@ -1,8 +1,8 @@
-"""The kind of input in a `user` record, and which part of it the user wrote.
+"""Determine the kind of input in a `user` record, and which part of it the user wrote.
 
-One table of marks decides: newer clients say it in fields (`promptSource`, `origin`), older ones
-only by the tags around what they inject. A `user` record is far more often a tool result, an echo
-or a reminder than a prompt.
+One table of marks decides. Newer clients record the kind in fields (`promptSource`, `origin`),
+older ones only in the tags around what they inject. A `user` record is far more often a tool
+result, an echo or a reminder than a prompt.
 """
 
 from typing import NamedTuple
@@ -208,8 +208,8 @@ def _kind_of_text(
 ) -> InputKind | None:
     """Return the kind given by a mark or the origin; None if it is the user's own text.
 
-    Who types or pastes a mark still says it, if the client knows that it was typed. Commands are
-    typed, too, and recorded with their marks.
+    A mark that was typed or pasted is the user's own text, if the client recorded it as typed.
+    Commands are typed, too, and recorded with their marks.
     """
     kind = _mark_of(blocks)
     if kind is not None and kind not in USER_KINDS:
@@ -233,7 +233,7 @@ def _origin_kind(origin: Origin | None) -> str:
 
 
 def _as_injected(kind: InputKind | None) -> InputKind:
-    """Return the kind of an input marked as meta: messages and notifications keep theirs."""
+    """Return the kind of an input marked as meta; messages and notifications keep their kind."""
     return kind if kind in OPENING_KINDS - USER_KINDS else InputKind.INJECTED
 
 
@@ -243,7 +243,7 @@ def _subagent_kind(record: User, split: _Input) -> InputKind:
 
 
 def _prompt_kind(record: User, split: _Input) -> InputKind:
-    # Images, documents and blocks of newer clients are input, too.
+    # Images, documents and unknown blocks of newer clients are input, too.
     if not split.words and all(isinstance(block, Text) for block in split.blocks):
         return InputKind.INJECTED
     kinds = {context.kind for context in split.contexts}
@@ -282,13 +282,13 @@ def _make_prompt(kind: InputKind, split: _Input) -> Prompt:
 
 
 def _read_beside(blocks: tuple[AnyBlock, ...]) -> str:
-    """Return the text beside the tags of a command: after them, or in other blocks."""
+    """Return the text that accompanies the tags of a command: after them, or in other blocks."""
     texts = (separate_words(block.words)[0] for block in blocks if isinstance(block, Text))
     return "\n".join(filter(None, map(_skip_tags, texts)))
 
 
 def _skip_tags(text: str) -> str:
-    """Return `text` from where its leading tags and their content end."""
+    """Return what follows the leading tags, and their content, in `text`."""
     start = 0
     while text.startswith("<", start):
         opened = text.find(">", start)

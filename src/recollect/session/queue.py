@@ -57,7 +57,7 @@ QUEUED_PREFIX = "queue-"
 
 
 def name_queued(span: envelope.Span | None, number: int = 0) -> str:
-    """Return the name of a prompt without a uuid: the offset of its line, or else its number."""
+    """Return the name for a prompt without a uuid: the offset of its line, or else its number."""
     return f"{QUEUED_PREFIX}{span.offset if span else number}"
 
 
@@ -70,7 +70,7 @@ def insert_queued(
         return chain
     added: defaultdict[int, list[_Exit]] = defaultdict(list)
     recorded = _Recorded(chain, entered)
-    # Last first, because a record belongs to the closest of equal prompts before it.
+    # From the last one back, because a record belongs to the closest of equal prompts before it.
     for gone in sorted(_iter_exits(lines), key=lambda gone: -gone.entry.number):
         if gone.entry.words and not recorded.take(gone.entry):
             added[_find_place(chain, gone)].insert(0, gone)
@@ -174,7 +174,7 @@ class _Recorded:
 
 
 def _content_of(link: envelope.Chain) -> blocks.Content:
-    """Return the text that may have been in the queue before it became `link`."""
+    """Return the text that may have been queued before it became `link`."""
     if isinstance(link, conversation_records.User):
         content = link.message.content if link.message else None
         return None if any(iter_tool_results(content)) else content
@@ -186,7 +186,7 @@ def _content_of(link: envelope.Chain) -> blocks.Content:
 
 
 def _find_place(chain: Sequence[envelope.Chain], gone: _Exit) -> int:
-    """Return the position before its reply, because results sent with it may come after it."""
+    """Return the position before the reply: results sent with the prompt may come after it."""
     if not gone.is_sent:
         return gone.place
     for place in range(gone.place, len(chain)):

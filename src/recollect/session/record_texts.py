@@ -1,4 +1,4 @@
-"""Blocks and text of a message, whichever form its content has, and the texts of a record outside
+"""Blocks and text of a message, whatever form its content has, and the texts of a record outside
 the conversation, each with the name of its field.
 
 Messages, tool inputs and results are read elsewhere. All other texts are found here by type, so
@@ -376,7 +376,7 @@ def _add_texts(value: object, name: str, found: list[NamedText]) -> None:
 def _add_fields(value: Struct, found: list[NamedText]) -> None:
     known = _find_fields(type(value))
     texts = known.read(value)
-    # Nearly all records have no such text, and their values are the default objects.
+    # Nearly all records have no such text: their values are the default objects.
     if texts == known.defaults:
         return
     for name, text, default in zip(known.names, texts, known.defaults, strict=True):

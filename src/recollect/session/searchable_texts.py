@@ -1,9 +1,9 @@
 """Extract the searchable texts of a record, each with its kind.
 
 Independent of terms and tables. The number of a document is its position among those of its record,
-so a text can be found again from the record's bytes alone. A todo list or a task beside a session
-is a record here too, with one text. Of a tool result the words that the model saw are taken, not
-the client's structured copy of them, and pictures have no words. Which other texts are left out,
+so a text can be found again from the record's bytes alone. A todo list or task file of a session
+counts as a record with one text. For a tool result, the text that the model saw is used, not
+the client's structured copy of it; images have no text. Which other texts are left out,
 and why, is in `record_texts`.
 """
 
@@ -51,7 +51,7 @@ class SearchableText(Struct, frozen=True, gc=False):
     owner: str = ""
     is_error: bool = False
     is_input: bool = False
-    """Whether it may have been in the queue of prompts."""
+    """Whether it may have been in the prompt queue."""
 
 
 def list_searchable_texts(record: Record, *, is_subagent: bool = False) -> list[SearchableText]:
@@ -78,8 +78,8 @@ def list_searchable_texts(record: Record, *, is_subagent: bool = False) -> list[
 
 
 def read_list(record: ListFile) -> str:
-    """Return the words of a list, without states and ids."""
-    # The types of all tools, which a search of current texts does not need.
+    """Return the text of a list, without states and ids."""
+    # Imports the types of all tools, which a search of an up-to-date index does not need.
     from recollect.records.tools.planning_tools import Task, Todo
 
     todos = decoding.decode_value(record.raw, tuple[Todo, ...])
@@ -93,27 +93,27 @@ def read_list(record: ListFile) -> str:
 
 def _describe_raw(record: Unknown | ListFile) -> SearchableText:
     if isinstance(record, ListFile):
-        # The file makes it unlike an equal list of another session, which would be its copy.
+        # The file name distinguishes it from an equal list of another session, which is not a copy.
         owner = record.span.file if record.span else ""
         return SearchableText(TextKind.NOTICE, read_list(record), owner=owner)
     return SearchableText(TextKind.OTHER, _join_strings(record.raw), owner=_uuid(record))
 
 
 def make_key(document: SearchableText, timestamp: str | None) -> int:
-    """Return a number that copies of a text in other files share, and hardly any other text.
+    """Return a number that a text shares with its copies in other files, and with hardly any other.
 
-    Copies by old clients have a time of their own: where the owner has an id that never repeats,
-    the time is left out.
+    Copies by old clients have times of their own, so the time is left out if the owner's id never
+    repeats.
     """
     text = document.text
     time = "" if is_unique(document.owner) else timestamp or ""
-    # Of a long text both ends and the length: its owner and its time are its own already.
+    # For a long text both ends and the length are enough, together with its owner and time.
     shown = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}{len(text)}{text[-_EDGE:]}"
     return hash_name(f"{int(document.part)}|{document.owner}|{time}|{shown}")
 
 
 def hash_name(name: str) -> int:
-    """Return a number for a text, such as the id of a call, by which to find its results."""
+    """Return a number for a text such as the id of a call, used to find its results."""
     digest = hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -143,7 +143,7 @@ def _iter_user(record: conversation_records.User, *, is_subagent: bool) -> Itera
 
 
 def _read_result(result: ToolResult) -> str:
-    """Return the words of a tool result, including those of its documents and links."""
+    """Return the text of a tool result, including its documents and links."""
     text = record_texts.result_text(result)
     if isinstance(result.content, tuple):
         others = (part for part in result.content if not isinstance(part, str | Text))
@@ -216,7 +216,7 @@ def _describe_block(
 
 
 def _read_call(block: ToolUse | ServerToolUseBlock | McpToolUse) -> str:
-    """Return the words of a call, including an MCP tool's name; `Read` would be in too many."""
+    """Return the text of a call, with an MCP tool's name; `Read` would match too often."""
     words = _join_strings(block.input)
     return f"{block.name}\n{words}" if block.name.startswith(_MCP) else words
 

@@ -1,8 +1,8 @@
-"""Build a session from its records.
+"""The session: everything derived from the records of one transcript.
 
 `extend` adds records at a cost proportional to what is new. Views are computed on demand, each as a
 pure function of the records, and cached until the next `extend`: building in many steps cannot
-differ from building in one.
+give a different result than building in one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Irregular = envelope.Damaged | envelope.Torn | envelope.Oversized | envelope.Unk
 
 
 class Contents(Struct, frozen=True, kw_only=True):
-    """All of a session as plain data, as it was at one moment."""
+    """A snapshot of a whole session as plain data."""
 
     metadata: Metadata
     facts: Facts
@@ -69,7 +69,7 @@ class Session:
     >>> session.turns[0].words
     'fix the test'
 
-    `prices` make `metrics.list_price_usd` known; sessions opened by the library have them.
+    With `prices`, `metrics.list_price_usd` is computed; sessions opened by the library have them.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Session:
 
     @property
     def contents(self) -> Contents:
-        """All of it at once; the same object until records or subagents are added."""
+        """A snapshot of everything; the same object until records or subagents are added."""
         return self._view("contents", self._collect)
 
     def _collect(self) -> Contents:
@@ -165,7 +165,7 @@ class Session:
 
     @property
     def nameless(self) -> tuple[envelope.Chain, ...]:
-        """Records, other than messages, that lost their uuid to damage: they are in no tree."""
+        """Records, other than messages, that lost their uuid to damage and are not in the tree."""
         chain = self._conversation.chain
         return tuple(
             link
@@ -176,7 +176,7 @@ class Session:
 
     @property
     def copies(self) -> dict[str, str]:
-        """Uuids of lines that repeat an earlier line of the file, with those that they repeat."""
+        """Uuids of lines that repeat an earlier line of the file, with those of the originals."""
         return self._conversation.copies
 
     @property
@@ -186,14 +186,14 @@ class Session:
 
     @property
     def main_path(self) -> tuple[str, ...]:
-        """Uuids from the start of the history to its live end: all that was not abandoned."""
+        """Uuids of all that was not abandoned, from the start of the history to its live end."""
         return self._view(
             "main_path", lambda: find_main_path(self.tree, self._path, lambda: self.branches)
         )
 
     @property
     def branches(self) -> tuple[Branch, ...]:
-        """Records with two continuations."""
+        """The branches: records with two continuations."""
         return self._view(
             "branches",
             lambda: find_branches(
@@ -231,7 +231,7 @@ class Session:
         return self._view("calls_by_id", lambda: {call.id: call for call in self.tool_calls})
 
     def find_record(self, uuid: str) -> envelope.Chain | None:
-        """Return the record with that uuid, even if views leave it out as a repetition."""
+        """Return the record with this uuid, even if views leave it out as a repetition."""
         return self._log.find(uuid) or self.tree.links.get(uuid)
 
     def find_anchor(self, uuid: str, offset: int | None = None) -> str:
@@ -302,14 +302,14 @@ class Session:
 
     @property
     def metadata(self) -> Metadata:
-        """What listings show of the session."""
+        """The title and other metadata, as shown in listings."""
         return self._view(
             "metadata", lambda: build_metadata(self._origins, self._log, self.messages, self.facts)
         )
 
     @property
     def metrics(self) -> Metrics:
-        """Its figures, without those of its subagents."""
+        """The figures of the session, without its subagents."""
         return self._view("metrics", self._build_metrics)
 
     def _build_metrics(self) -> Metrics:
@@ -350,7 +350,7 @@ class Session:
 
     @property
     def resumable_texts(self) -> tuple[api_messages.PlainMessage, ...]:
-        """Role and text of what a resume would load, as shown to a reader."""
+        """Role and text of the messages that a resume would load, without hidden ones."""
         return api_messages.simplify(api_messages.select_loaded(self.messages, self._loaded_links))
 
     @property

@@ -70,12 +70,12 @@ class Log:
                 self.irregular.append(record)
 
     def find(self, uuid: str) -> envelope.Chain | None:
-        """Return the link with that uuid, even if it is a copy or a subagent's."""
+        """Return the link with this uuid, even if it is a copy or belongs to a subagent."""
         links, index = self._places.get(uuid, ((), 0))
         return links[index] if links else None
 
     def find_names(self, uuid: str) -> tuple[str, ...]:
-        """Return the names of all links written with that uuid, in file order."""
+        """Return the names of all links that were written with this uuid, in file order."""
         return (uuid, *self._namesakes.get(uuid, ()))
 
     def _add_link(self, record: envelope.Chain) -> None:
@@ -111,7 +111,7 @@ class Log:
         name = f"{uuid}-{len(names) + 2}"
         self._namesakes[uuid] = [*names, name]
         self._places[name] = (links, len(links))
-        # It follows the line before it; with its own parent, it would be a branch.
+        # Attached to the line before it; with its own parent, it would look like a branch.
         above = links[-1].uuid if links else None
         links.append(msgspec.structs.replace(record, uuid=name, parent_uuid=above))
 
@@ -132,8 +132,8 @@ def _words_of(record: envelope.Chain) -> str:
 def find_copies(chain: Sequence[envelope.Chain]) -> dict[str, str]:
     """Return the uuids of lines that repeat an earlier one, with the uuid of that one.
 
-    Only after a second beginning, and only up to the last line that is proved to be a copy by an
-    id, because users may repeat themselves.
+    Copies are only looked for after a second beginning, and only up to the last line that an id
+    proves to be one, because users may repeat themselves.
     """
     roots = (pair for pair in enumerate(chain) if not pair[1].parent_uuid)
     starts = [place for place, link in roots if _begins(link)][1:]
@@ -285,7 +285,7 @@ def find_copied(
 def _find_beginning(
     chain: Iterable[envelope.Chain], states: Iterable[state.State]
 ) -> datetime | None:
-    """Return the first time in the file, of any record."""
+    """Return the time of the first record in the file that has one."""
     firsts = (
         next((each for each in records if each.timestamp), None) for records in (chain, states)
     )

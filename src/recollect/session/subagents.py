@@ -1,8 +1,8 @@
-"""Subagents, and the tool calls that started them, for all versions of the client.
+"""Match subagents with the tool calls that started them, for all versions of the client.
 
-Old clients wrote subagents into the session's own file; then beside it, linked by the agent id in
-the call's result; now in a directory of the session, with a sidecar that names the call. Does not
-read files: the library finds the children, this module joins them.
+Old clients wrote subagents into the session's own file; later into files next to it, linked by the
+agent id in the call's result; now in a directory of the session, with a sidecar that names the
+call. Does not read files: the library finds the children, this module joins them.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def first_words(chain: Iterable[Chain]) -> str:
 def join_subagents(
     candidates: Sequence[SubagentCandidate], calls: Mapping[str, Sequence[ToolCall]]
 ) -> dict[str, Join]:
-    """Return the calls of candidates, by agent id; `calls` are those of each session."""
+    """Return the call of each candidate, by agent id; `calls` has the calls of each session."""
     starters = _Starters(calls)
     joins: dict[str, Join] = {}
     for candidate in candidates:
@@ -132,7 +132,7 @@ class _Starters:
                     self._add(owner, call)
 
     def _add(self, owner: str, call: ToolCall) -> None:
-        # The first call counts: later ones wake the subagent again, or are in a fork's copy.
+        # The first call counts: later ones resume the subagent, or belong to a fork's copy.
         self._by_call_id.setdefault(call.id, Join(owner, call, JoinedBy.CALL_ID))
         match call.result:
             case AgentResult(agent_id=str(agent_id)) | SkillResult(agent_id=str(agent_id)):
@@ -145,7 +145,7 @@ class _Starters:
                 self._by_prompt[prompt].append(Join(owner, call, JoinedBy.PROMPT))
 
     def find(self, candidate: SubagentCandidate) -> Join | None:
-        """Return the call that an id names."""
+        """Return the call that one of the candidate's ids identifies."""
         named = candidate.meta.tool_use_id if candidate.meta else None
         found = (
             self._by_call_id.get(named or ""),
@@ -183,7 +183,7 @@ class Subagent(Struct, frozen=True, kw_only=True):
 
     @property
     def is_warmup(self) -> bool:
-        """Whether the client only warmed up its caches, without a task."""
+        """Whether the client only used it to warm up caches, without a task."""
         return any(turn.kind == "warmup" for turn in self.session.turns[:1])
 
     @property
@@ -207,7 +207,7 @@ class Subagent(Struct, frozen=True, kw_only=True):
 
 
 class Child(Struct, frozen=True, kw_only=True):
-    """A subagent in a file of its own, before its call is known."""
+    """A subagent in a file of its own, whose call is not known yet."""
 
     agent_id: str
     session: Session

@@ -1,5 +1,5 @@
-"""Timestamps of records, the time between two of them, and dates as people write them, in options,
-queries and pages alike.
+"""Timestamps of records, the time between two of them, and dates as users write them in options,
+queries and pages.
 
 Records keep the text; it is parsed only to compute with it. A missing or malformed time is None and
 never an error.
@@ -23,7 +23,7 @@ _USUAL_LENGTH = len("2026-11-15T12:00:00.000Z")
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """Return the moment `text`, with its time zone; None if it is not a time."""
+    """Parse `text` as a time with its time zone; None if it is not a time."""
     if not text:
         return None
     try:
@@ -63,7 +63,7 @@ def merge_by_time(streams: Iterable[Iterable[T]], get_time: Callable[[T], str | 
 def find_range(times: Iterable[str | None]) -> tuple[str | None, str | None]:
     """Return the earliest and the latest of `times`, as written."""
     texts = [text for text in times if text]
-    # Nearly always all have the same form, and then texts sort like the times.
+    # Nearly always all have the same form, in which text order is time order.
     if texts and all(map(_is_usual, texts)):
         first, last = min(texts), max(texts)
         if parse_time(first) and parse_time(last):
@@ -82,7 +82,7 @@ def _is_usual(text: str) -> bool:
 ONE_DAY: Final = timedelta(days=1)
 EXAMPLES: Final = "2026-11-15, 2026-11, 2026, today, yesterday, 7d, 2w or 12h"
 
-# Compiled with the first date that is asked for: most queries have none.
+# Compiled on first use, because most queries have no date.
 _WITH_DASHES: Final = r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?"
 _WITHOUT: Final = r"([0-9]{4})([0-9]{2})([0-9]{2})?"
 _AGO: Final = r"([0-9]{1,6})([hdw])"
@@ -98,7 +98,7 @@ class Period(Struct, frozen=True):
 
 
 def find_days(text: str, now: date) -> tuple[date, date] | None:
-    """Return the first day of the period `text` and the day after its last.
+    """Parse `text` as a period and return its first day and the day after its last.
 
     None if it is not a date, names a day that does not exist, or is beyond the calendar. Hours need
     the time of day in `now`; the day is then the day of that moment.
@@ -118,7 +118,7 @@ def find_days(text: str, now: date) -> tuple[date, date] | None:
 
 
 def find_period(text: str, now: datetime, timezone: tzinfo | None = None) -> Period | None:
-    """Return the period `text`, empty for hours; without a zone, days are the system's."""
+    """Parse `text` as a period, empty for hours; by default, days are in the system's zone."""
     try:
         if (ago := re.fullmatch(_AGO, text.strip().lower())) and ago[2] == "h":
             moment = (now - int(ago[1]) * _UNITS["h"]).astimezone(UTC)
@@ -133,7 +133,7 @@ def find_period(text: str, now: datetime, timezone: tzinfo | None = None) -> Per
 
 
 def find_day(text: str, today: date) -> date | None:
-    """Return the day `text`; None if it is a longer period or not a date."""
+    """Parse `text` as a single day; None if it is a longer period or not a date."""
     days = find_days(text, today)
     return days[0] if days and days[1] - days[0] == ONE_DAY else None
 
@@ -141,7 +141,7 @@ def find_day(text: str, today: date) -> date | None:
 def parse_range(
     since: str | None, until: str | None, now: datetime, timezone: tzinfo | None = None
 ) -> tuple[datetime | None, datetime | None]:
-    """Return the first moment of `since` and the first one after `until`; raises UsageError."""
+    """Return the start of `since` and the moment after `until`; raise UsageError if invalid."""
     start = _require(since, find_period(since, now, timezone)).start if since else None
     end = _require(until, find_period(until, now, timezone)).end if until else None
     if start and end and start >= end:
@@ -152,7 +152,7 @@ def parse_range(
 def parse_day_range(
     since: str | None, until: str | None, now: date
 ) -> tuple[date | None, date | None]:
-    """Return the first day of `since` and the last day of `until`; raises UsageError."""
+    """Return the first day of `since` and the last day of `until`; raise UsageError if invalid."""
     first = _require(since, find_days(since, now))[0] if since else None
     last = _require(until, find_days(until, now))[1] - ONE_DAY if until else None
     if first and last and first > last:
@@ -161,7 +161,7 @@ def parse_day_range(
 
 
 def describe_reversed(since: str, until: str) -> str:
-    """Explain what is wrong with a range that ends before it starts."""
+    """Return the error message for a range that ends before it starts."""
     return f"The range ends before it starts: since {since} until {until}."
 
 

@@ -2,11 +2,11 @@
 
 The newest clients record the outcome in fields; for others it has to be read from the text of the
 result. A tool that was stopped while it ran and one that the user rejected look the same in
-headless runs of 2.1.325: there both are rejections, as the client itself says.
+headless runs of 2.1.325: both are reported as rejections there, as the client itself does.
 
-Output that was too large for the transcript is in a file beside it. Only what the record says about
-that file is known here: its path is one of the machine that wrote it, and only
-`recollect.locations` may resolve it on this one.
+Output that was too large for the transcript is in a separate file. Only what the record says about
+that file is used here: its path is valid on the machine that wrote it, and only
+`recollect.locations` may resolve it on this machine.
 
 Input and result are parsed on demand: a session has thousands of calls, and most views need few of
 them. Calls of the API's own tools are included.
@@ -58,9 +58,8 @@ _EDGE = 400
 def read_outcome(
     record: conversation_records.User, result: blocks.ToolResult, *, was_interrupted: bool
 ) -> Outcome:
-    """Return how the call of `result` on `record` ended.
-
-    `was_interrupted` is whether a later record names the call's message as interrupted.
+    """Return how the call whose `result` is in `record` ended. `was_interrupted` tells whether a
+    later record marks the call's message as interrupted.
     """
     if not result.is_error:
         return INTERRUPTED if _reports_interruption(record) else SUCCESS
@@ -84,7 +83,7 @@ def _reports_interruption(record: conversation_records.User) -> bool:
 
 
 def _reads_as_interrupted(text: str) -> bool:
-    """Return whether the text notes an interruption; a stopped command ends with the note."""
+    """Return whether the text reports an interruption; that of a stopped command ends with it."""
     return any(mark in text[:_EDGE] or mark in text[-_EDGE:] for mark in _INTERRUPTED_TEXTS)
 
 
@@ -134,7 +133,7 @@ _ELLIPSIS = "\n..."
 
 
 def find_spilled(text: str, raw_result: Raw) -> SpilledOutput | None:
-    """Return where a tool result stores its output, if elsewhere; None if it is complete."""
+    """Return where the full output of a tool result is; None if the result is complete."""
     if not text.lstrip().startswith(_MARK):
         return None
     named = _PATH.search(text)
@@ -169,7 +168,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     started: str | None = None
     ended: str | None = None
     is_lost: bool = False
-    """Pending although the conversation has continued: there will be no result."""
+    """Whether the conversation has continued without a result, so that there will be none."""
 
     def parse(self) -> "CallContents":
         """Return its input and result at once."""
@@ -263,7 +262,7 @@ def _collect_answers(chain: Iterable[envelope.Chain]) -> tuple[dict[str, _Answer
 
 
 def _last_prompt_place(chain: Sequence[envelope.Chain]) -> int:
-    """Return the position of the last record that is not part of the running turn's tool use."""
+    """Return the position of the last record before the tool use of the running turn."""
     for place in range(len(chain) - 1, -1, -1):
         link = chain[place]
         if isinstance(link, conversation_records.User) and link.message and not link.is_meta:
@@ -327,7 +326,7 @@ def _read_answer(answer: _Answer, *, is_cut: bool) -> Outcome:
 
 
 def _names_error(content: Raw) -> bool:
-    """Return whether a server tool's body is an error object; a list of results is not."""
+    """Return whether the body of a server tool's result is an error object instead of a list."""
     if bytes(content)[:1] != b"{":
         return False
     found = decoding.decode_value(content, _ServerError)

@@ -144,7 +144,7 @@ def _planned_action(wanted: ToolInput) -> FileAction:
 
 
 def _add_result(event: FileEvent, wanted: ToolInput, call: ToolCall) -> FileEvent:
-    """Return `event` with the effect of a change that was made."""
+    """Return `event` with the effect of a successful change."""
     result = call.result
     if isinstance(wanted, file_tools.WriteInput):
         event = structs.replace(event, action=_write_action(result, call.text), has_content=True)
@@ -301,7 +301,7 @@ def _apply(tasks: Tasks, call: ToolCall) -> Tasks | None:
 
 
 def _merge(known: TaskItem | None, listed: planning_tools.Task) -> TaskItem:
-    """Combine a listed task with what else is known of it."""
+    """Combine a listed task with everything else known about it."""
     known = known or TaskItem(id=listed.id)
     return structs.replace(
         known,

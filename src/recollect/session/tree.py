@@ -1,4 +1,4 @@
-"""Build a forest without cycles from parent links, and find the paths through it.
+"""Build a forest from parent links, without cycles, and find paths through it.
 
 Everything is linear in the number of records and nothing recurses: chains of 100,000 links are
 normal. If a chain is broken, by a lost line or by a client that started a second one, its pieces
@@ -29,10 +29,10 @@ class Tree(Struct, frozen=True):
     cut: frozenset[str]
     """Links whose parent was dropped because it closed a cycle."""
     before: dict[str, str]
-    """What each later root follows: the record that a compaction names, or else the last message
-    before it in the file."""
+    """What comes before each later root: the record that its compaction names, or else the last
+    message before it in the file."""
     gaps: frozenset[str]
-    """Roots that follow something although no link says so."""
+    """Roots with a predecessor that no link names."""
 
     def iter_ancestors(self, uuid: str) -> Iterator[str]:
         """Yield `uuid` and its ancestors, newest first, across compactions and gaps."""
@@ -114,7 +114,7 @@ def _has_late_parent(wanted: dict[str, str | None]) -> bool:
 
 
 def _find_before(chain: Sequence[envelope.Chain]) -> dict[str, str]:
-    """Return what preceded each compaction; forks may name a later record, or one that is lost."""
+    """Return the record before each compaction; forks may name a later or a lost one."""
     before: dict[str, str] = {}
     if not any(isinstance(link, system_records.CompactBoundary) for link in chain):
         return before

@@ -1,4 +1,4 @@
-"""Segments, which are separated by compactions, and turns, each from one prompt to the next.
+"""Build segments, which compactions separate, and turns, each from one prompt to the next.
 
 Indices never change, because files only grow. Segment 0 is before the first compaction; very old
 clients wrote no boundary, so there the summary marks it. Newer clients give all records of a turn
@@ -136,7 +136,7 @@ def _make_microcompaction(link: system_records.MicrocompactBoundary) -> Microcom
 
 
 class RoundKind(StrEnum):
-    """What a user record means for the course of a session."""
+    """The role of a user record in the course of a session."""
 
     NEW_SESSION = "new_session"
     NEW_ROUND = "new_round"
@@ -149,7 +149,7 @@ class Turn(Struct, frozen=True, kw_only=True):
 
     index: int
     number: int
-    """The number in every list and page: turns are numbered from 1."""
+    """The number shown everywhere: turns are numbered from 1."""
     prompt_id: str | None
     prompt: Prompt | None
     """The input that opened it."""
@@ -280,7 +280,7 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
         prompt_id=draft.prompt_id,
         prompt=opening,
         messages=tuple(draft.messages),
-        # Records without a uuid cannot be known to be abandoned.
+        # There is no way to tell whether records without a uuid are abandoned.
         is_on_main_path=is_reached or not any(m.uuids for m in draft.messages),
         permission_mode=modes[0] if modes else None,
         start=start,
@@ -297,12 +297,12 @@ def _make_turn(index: int, draft: _Draft, on_path: set[str]) -> Turn:
 def classify_round(
     message: Message, messages: Sequence[Message], *, is_copy: bool = False
 ) -> RoundKind | None:
-    """Return what a user message means for the course of its session; None for replies.
+    """Return the role of a user message in the course of its session; None for replies.
 
-    `messages` are those of the session: the first one that opens a turn starts it. Neither
-    `parentUuid` nor `permissionMode` tells: hooks come before the first prompt, and every prompt
-    has a mode. A session that starts with a summary, or with a prompt of another session, resumes
-    that one. Copies often have no mark: `is_copy` is for callers who know that this is one.
+    `messages` are those of the session: the first one that opens a turn starts it. `parentUuid` and
+    `permissionMode` are no help: hooks come before the first prompt, and every prompt has a mode. A
+    session that starts with a summary, or with a prompt of another session, resumes that one.
+    Copies often have no mark; `is_copy` is for callers that know the message is one.
     """
     if message.prompt is None:
         return None

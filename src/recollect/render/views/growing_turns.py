@@ -1,7 +1,7 @@
 """The turn views of a session that grows while it is shown, as a conversation does.
 
 A session derives its views from all of its records. A turn may have hundreds of them, and nearly
-all are replies and results that follow each other: for those, only the last few records are read,
+all are consecutive replies and results: for those, only the last few records are read,
 from the first message whose calls still lack a result. The part of the turn before them is
 final and is kept. Anything else, such as a prompt, a compaction, another model or a second result,
 rebuilds the views from the whole session.
@@ -49,12 +49,12 @@ class GrowingTurns:
 
     @property
     def count(self) -> int:
-        """How many turns there are."""
+        """The number of turns."""
         self._update()
         return self._count
 
     def add(self, records: Sequence[envelope.Record]) -> None:
-        """Append records to the session, none of them known before."""
+        """Append records that the session does not have yet."""
         self.session.extend(records)
         for record in records:
             if self._running is not None and not self._running.add(record):
@@ -112,7 +112,7 @@ class GrowingTurns:
         return known
 
     def _update(self) -> None:
-        """Derive everything from the session, unless it only continues the running turn."""
+        """Rebuild everything from the session, unless it only continues the running turn."""
         if self._running is not None:
             return
         self._attach()
@@ -127,7 +127,7 @@ class GrowingTurns:
 
 
 class _RunningTurn:
-    """The last turn of a session while replies and results are appended to it."""
+    """The last turn of a session, to which replies and results are appended."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class _RunningTurn:
         last: str,
     ) -> None:
         self._is_subagent = session.is_subagent
-        # A notification opens a turn: while this one goes on there is no other outcome.
+        # A notification opens a turn, so no other outcome can arrive during this one.
         self._outcomes = timeline.build_timeline(session).outcomes
         self._children = children
         self._calls = calls
@@ -146,32 +146,32 @@ class _RunningTurn:
         self._meter = turn_views.meter_turn(
             timeline.build_timeline(session), session.contents.turns[-1]
         )
-        """Of what is settled."""
+        """Measured up to the end of the final part."""
         self._view: TurnView | None = view
         self._last = last
         self._model = session.facts.models[-1].value if session.facts.models else None
         self._messages = {said.id for said in session.messages}
         self._known_calls = {call.id for call in session.tool_calls}
         self._own_calls = frozenset(self._known_calls)
-        """Calls that the session had before: those of other turns are among them."""
+        """Number of calls that the session already had, including those of other turns."""
         self._starters: dict[str, tuple[int, tool_calls.ToolCall]] = {}
-        """Settled calls that may start a subagent, by id, with the place of their step."""
-        self._note_starters(session, view.steps, 0)
+        """Final calls that may start a subagent, by id, with the position of their step."""
+        self._record_starters(session, view.steps, 0)
         self._tail: list[Line] = []
         self._message: str | None = None
-        """The last message of the tail, which may get another line."""
+        """The last message of the tail, which may still get another line."""
         self._open: set[str] = set()
         """Calls of the tail without a result."""
         self._cut = 0
-        """How many records of the tail are settled."""
+        """Number of records of the tail that are final."""
 
     @property
     def call_count(self) -> int:
-        """How many calls the session has."""
+        """The number of calls in the session."""
         return len(self._known_calls)
 
     def add(self, record: envelope.Record) -> bool:
-        """Append a record; False if it does not simply continue the turn."""
+        """Append a record; return False if it does not simply continue the turn."""
         match record:
             case conversation_records.Assistant():
                 is_next = self._follows(record) and self._add_reply(record)
@@ -220,7 +220,7 @@ class _RunningTurn:
         return True
 
     def note_growth(self, call_id: str) -> bool:
-        """Show the subagent of a call as it is now; False if the call is in another turn."""
+        """Update the reference to a call's subagent; False if the call is in another turn."""
         if call_id in self._starters:
             place, call = self._starters[call_id]
             steps = list(self._settled.steps)
@@ -233,7 +233,7 @@ class _RunningTurn:
         return True
 
     def _refer(self, step: Step, call: tool_calls.ToolCall | None) -> Step:
-        """Return a step with the subagent that its call started, if any."""
+        """Return the step with a reference to the subagent that its call started, if any."""
         child = self._children.get(call.id) if call else None
         if child is None or call is None or call.name not in subagents.STARTERS:
             return step
@@ -242,28 +242,28 @@ class _RunningTurn:
     def show(self) -> TurnView:
         """Return the view of the turn."""
         if self._cut:
-            self._settle()
+            self._finalize()
         if self._view is None:
             self._view = self._settled
             if self._tail:
                 self._view = self._join(Session(self._tail), self._meter.copy())
         return self._view
 
-    def _settle(self) -> None:
+    def _finalize(self) -> None:
         lines = Session(self._tail[: self._cut])
         place = len(self._settled.steps)
         self._settled = self._join(lines, self._meter)
-        self._note_starters(lines, self._settled.steps[place:], place)
+        self._record_starters(lines, self._settled.steps[place:], place)
         del self._tail[: self._cut]
         self._cut = 0
 
     def _join(self, lines: Session, meter: ContextMeter) -> TurnView:
-        """Return the settled part of the turn with `lines` after it, which `meter` is given."""
+        """Return the final part of the turn with `lines` after it, which are added to `meter`."""
         meter.add_all(lines.messages)
         joined = join_views(self._settled, self._show_lines(lines))
         return replace(joined, context_growth=meter.growth)
 
-    def _note_starters(self, session: Session, steps: Iterable[Step], first: int) -> None:
+    def _record_starters(self, session: Session, steps: Iterable[Step], first: int) -> None:
         for place, step in enumerate(steps, first):
             if isinstance(step, ToolStep) and step.tool in subagents.STARTERS:
                 call = session.find_tool_call(step.call_id)

@@ -64,7 +64,7 @@ _OUTPUTS = frozenset({InputKind.COMMAND_OUTPUT, InputKind.SHELL_OUTPUT})
 def show_input(
     message: messages.Message, orphans: frozenset[str]
 ) -> tuple[turn_documents.Step, ...]:
-    """Return the steps of a user record that did not open its turn.
+    """Return the steps of a user record that did not open a turn.
 
     `orphans` are calls that have a result here but were made elsewhere.
     """
@@ -75,20 +75,20 @@ def show_input(
         return (notices.make_output_notice(_uuid_of(message), message.text, message.timestamp),)
     if prompt.kind is InputKind.INTERRUPTION:
         return (
-            _note_input(
+            _make_input_notice(
                 message, turn_documents.NoticeKind.INTERRUPTION, message.text.strip().strip("[]")
             ),
         )
     if prompt.kind is InputKind.UNSENT:
         parts = (*show_words(prompt), *show_media(message.content))
         return (
-            _note_input(
+            _make_input_notice(
                 message, turn_documents.NoticeKind.INFORMATION, "Queued prompt, not sent", parts
             ),
         )
     if prompt.kind in hidden.HIDDEN_INPUTS:
         media = show_media(message.content)
-        noted = _note_input(
+        noted = _make_input_notice(
             message,
             turn_documents.NoticeKind.INFORMATION,
             "For the model",
@@ -125,13 +125,15 @@ def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[turn_documents.Part, .
 
 
 def _show_beside(message: messages.Message) -> tuple[turn_documents.Step, ...]:
-    """Return the other content of a record with results: text, an interruption, images."""
+    """Return what else a record with results contains: text, an interruption, images."""
     steps: list[turn_documents.Step] = []
     for block in message.content:
         words = prompt_contexts.separate_words(block.words)[0] if isinstance(block, Text) else ""
         if words.startswith(prompts.INTERRUPTION_MARKS):
             steps.append(
-                _note_input(message, turn_documents.NoticeKind.INTERRUPTION, words.strip("[]"))
+                _make_input_notice(
+                    message, turn_documents.NoticeKind.INTERRUPTION, words.strip("[]")
+                )
             )
         elif words:
             steps.append(make_text_step(message, part_builders.show_prose(words)))
@@ -143,7 +145,7 @@ def _show_orphans(
     message: messages.Message, orphans: frozenset[str]
 ) -> tuple[turn_documents.Step, ...]:
     return tuple(
-        _note_input(
+        _make_input_notice(
             message, turn_documents.NoticeKind.INFORMATION, ORPHAN_TITLE, _show_result(block)
         )
         for block in message.content
@@ -175,7 +177,7 @@ def make_text_step(
     )
 
 
-def _note_input(
+def _make_input_notice(
     message: messages.Message,
     kind: turn_documents.NoticeKind,
     title: str,
@@ -232,7 +234,7 @@ class Replies:
     ) -> list[turn_documents.Step]:
         """Return the steps of one line of `message`."""
         if message.failure is not None:
-            return [_note_failure(line, message)] if line is message.records[0] else []
+            return [_make_failure_notice(line, message)] if line is message.records[0] else []
         steps: list[turn_documents.Step] = []
         if message.is_visible or not message.is_synthetic:
             for block in self._own_blocks(line, message):
@@ -241,7 +243,7 @@ class Replies:
                     steps.append(step)
         if line is message.records[-1] and message.stop_reason in _STOPS:
             title = _STOPS[message.stop_reason]
-            steps.append(_note_reply(line, turn_documents.NoticeKind.INFORMATION, title, ()))
+            steps.append(_make_reply_notice(line, turn_documents.NoticeKind.INFORMATION, title, ()))
         return steps
 
     def _own_blocks(
@@ -272,7 +274,7 @@ class Replies:
                 if block.tool_use_id not in self._timeline.orphans:
                     return None
                 answer = part_builders.show_value(block.content)
-                return _note_reply(
+                return _make_reply_notice(
                     line, turn_documents.NoticeKind.INFORMATION, ORPHAN_TITLE, answer
                 )
         parts = _show_text(block)
@@ -386,7 +388,7 @@ def _make_thinking_step(
     )
 
 
-def _note_failure(
+def _make_failure_notice(
     line: conversation_records.Assistant, message: messages.Message
 ) -> turn_documents.NoticeStep:
     failure = message.failure
@@ -397,12 +399,12 @@ def _note_failure(
         ("status", failure.status if failure else None),
     )
     more = () if title == text.strip() else part_builders.show_plain(text)
-    return _note_reply(
+    return _make_reply_notice(
         line, turn_documents.NoticeKind.API_ERROR, title or "The request failed", (*more, *facts)
     )
 
 
-def _note_reply(
+def _make_reply_notice(
     line: conversation_records.Assistant,
     kind: turn_documents.NoticeKind,
     title: str,

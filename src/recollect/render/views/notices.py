@@ -1,6 +1,6 @@
 """Notices about what happened around the conversation: reports, hooks, compactions, damage.
 
-Knows the text for each kind of record that is not a message; where it goes is decided elsewhere.
+Has the text for each kind of record that is not a message; other modules decide where it goes.
 """
 
 from recollect.documents.turn_documents import Code, Json, NoticeKind, NoticeStep, Output, Part
@@ -41,21 +41,21 @@ _HOOK_NAMES = frozenset({"async_hook_response_batch", "hook_deferred_tool"})
 
 
 def make_report_notice(report: ReportEntry) -> NoticeStep:
-    """Return a notice of what the client or a hook reported."""
+    """Return a notice of something that the client or a hook reported."""
     match report:
         case hook_runs.HookRun():
-            return _note_hook(report)
+            return _make_hook_notice(report)
         case client_reports.FailedRequest():
-            return _note_retry(report)
+            return _make_retry_notice(report)
         case client_reports.ModelChange():
-            return _note_fallback(report)
+            return _make_fallback_notice(report)
         case client_reports.Recap():
             kind, title = NoticeKind.INFORMATION, "While you were away"
-            return _note(report, kind, title, part_builders.show_prose(report.text))
-    return _note_notice(report)
+            return _make_notice(report, kind, title, part_builders.show_prose(report.text))
+    return _make_client_notice(report)
 
 
-def _note(
+def _make_notice(
     source: ReportEntry,
     kind: NoticeKind,
     title: str,
@@ -80,7 +80,7 @@ def make_gap_notice(link: Chain) -> NoticeStep:
     )
 
 
-def _note_hook(run: hook_runs.HookRun) -> NoticeStep:
+def _make_hook_notice(run: hook_runs.HookRun) -> NoticeStep:
     said = run.text if run.text.strip() != run.stdout.strip() else ""
     streams = (Output(run.stdout), Output(run.stderr, is_error=run.outcome not in _ROUTINE))
     spoken = (
@@ -92,7 +92,7 @@ def _note_hook(run: hook_runs.HookRun) -> NoticeStep:
         ("exit code", run.exit_code),
         ("duration", None if run.duration_ms is None else format_duration(run.duration_ms)),
     )
-    return _note(
+    return _make_notice(
         run,
         NoticeKind.HOOK,
         f"{run.name or run.event or 'A'} hook {_OUTCOMES[run.outcome]}",
@@ -101,17 +101,17 @@ def _note_hook(run: hook_runs.HookRun) -> NoticeStep:
     )
 
 
-def _note_retry(failed: client_reports.FailedRequest) -> NoticeStep:
+def _make_retry_notice(failed: client_reports.FailedRequest) -> NoticeStep:
     status = "" if failed.status is None else f" with status {failed.status}"
     attempt = None if failed.retry_attempt is None else f"attempt {failed.retry_attempt}"
     if attempt and failed.max_retries is not None:
         attempt = f"{attempt} of {failed.max_retries}"
     wait = None if failed.retry_in_ms is None else f"next in {format_duration(failed.retry_in_ms)}"
     title = part_builders.join_facts(f"The request failed{status}", attempt, wait)
-    return _note(failed, NoticeKind.RETRY, title, part_builders.show_plain(failed.message))
+    return _make_notice(failed, NoticeKind.RETRY, title, part_builders.show_plain(failed.message))
 
 
-def _note_fallback(change: client_reports.ModelChange) -> NoticeStep:
+def _make_fallback_notice(change: client_reports.ModelChange) -> NoticeStep:
     if change.fallback:
         title = name_switch(change.original, change.fallback)
     else:
@@ -120,7 +120,7 @@ def _note_fallback(change: client_reports.ModelChange) -> NoticeStep:
         *part_builders.show_plain(change.text),
         *part_builders.show_fields(("reason", change.trigger)),
     )
-    return _note(change, NoticeKind.MODEL, title, parts)
+    return _make_notice(change, NoticeKind.MODEL, title, parts)
 
 
 def name_switch(before: str | None, after: str) -> str:
@@ -134,15 +134,15 @@ def make_switch_notice(switch: ModelSwitch, timestamp: str | None) -> NoticeStep
     return NoticeStep(uuid=None, kind=NoticeKind.MODEL, title=title, timestamp=timestamp)
 
 
-def _note_notice(notice: client_reports.Notice) -> NoticeStep:
+def _make_client_notice(notice: client_reports.Notice) -> NoticeStep:
     if notice.subtype == _LOCAL_COMMAND:
-        return _note_local_command(notice)
+        return _make_local_command_notice(notice)
     is_named = notice.subtype not in (None, "informational")
     title = (notice.subtype or "").replace("_", " ").capitalize() if is_named else ""
     level = part_builders.show_fields(
         ("level", notice.level if notice.level not in (None, "info") else None)
     )
-    return _note(
+    return _make_notice(
         notice,
         NoticeKind.INFORMATION,
         title or part_builders.take_line(notice.text) or "Empty notice",
@@ -155,13 +155,13 @@ def _show_more(text: str, title: str) -> tuple[Part, ...]:
     return () if text.strip() == title else part_builders.show_plain(text)
 
 
-def _note_local_command(notice: client_reports.Notice) -> NoticeStep:
+def _make_local_command_notice(notice: client_reports.Notice) -> NoticeStep:
     """Return a notice of a command that the client ran itself, or of its output."""
     name = part_builders.find_inside(notice.text, "command-name")
     if name:
         arguments = part_builders.find_inside(notice.text, "command-args")
         title = f"{name} {arguments}".rstrip()
-        return _note(notice, NoticeKind.COMMAND_OUTPUT, title, ())
+        return _make_notice(notice, NoticeKind.COMMAND_OUTPUT, title, ())
     return make_output_notice(notice.uuid, notice.text, notice.timestamp)
 
 
@@ -184,7 +184,7 @@ def make_output_notice(uuid: str | None, text: str, timestamp: str | None) -> No
 def make_compaction_notice(
     uuid: str | None, segment: turns.Segment | None, summary: str, timestamp: str | None
 ) -> NoticeStep:
-    """Return a notice of a compaction, with the summary that replaced what was before."""
+    """Return a notice of a compaction, with the summary that replaced everything before it."""
     opened = segment or turns.Segment(index=0, first_uuid=None, last_uuid=None, record_count=0)
     how = {"auto": "automatically", "manual": "by command"}.get(opened.trigger or "")
     before, after = opened.tokens_before, opened.tokens_after
@@ -207,15 +207,15 @@ def make_irregular_notice(record: Irregular) -> NoticeStep:
     """Return a notice of data that is not a record, or not a known one."""
     if isinstance(record, StreamLine):
         title = " ".join(filter(None, ("Stream message", record.record_type, record.subtype)))
-        return _note_record(
+        return _make_record_notice(
             record, NoticeKind.UNKNOWN, title, (part_builders.show_json(record.raw),)
         )
     if isinstance(record, Unknown):
         title = f"Unknown record {record.record_type or ''}".rstrip()
-        return _note_record(
+        return _make_record_notice(
             record, NoticeKind.UNKNOWN, title, (part_builders.show_json(record.raw),)
         )
-    return _note_record(record, NoticeKind.DAMAGE, _name_damage(record), _show_span(record))
+    return _make_record_notice(record, NoticeKind.DAMAGE, _name_damage(record), _show_span(record))
 
 
 def _name_damage(record: Damaged | Torn | Oversized) -> str:
@@ -233,7 +233,7 @@ def _show_span(record: Record) -> tuple[Part, ...]:
     return part_builders.show_fields(("offset", record.span.offset), ("bytes", record.span.length))
 
 
-def _note_record(
+def _make_record_notice(
     record: Record, kind: NoticeKind, title: str, parts: tuple[Part, ...]
 ) -> NoticeStep:
     return NoticeStep(
@@ -252,12 +252,14 @@ def make_record_notice(record: Record) -> NoticeStep | None:
             return make_irregular_notice(record)
         case system_records.MicrocompactBoundary(microcompact_metadata=facts):
             title = _name_microcompaction(facts or system_records.MicrocompactMetadata())
-            return _note_record(record, NoticeKind.COMPACTION, title, ())
+            return _make_record_notice(record, NoticeKind.COMPACTION, title, ())
         case system_records.Progress(data=system_records.OtherProgress(kind=kind, raw=raw)):
             title = f"Unknown progress record {kind or ''}".rstrip()
-            return _note_record(record, NoticeKind.UNKNOWN, title, (part_builders.show_json(raw),))
+            return _make_record_notice(
+                record, NoticeKind.UNKNOWN, title, (part_builders.show_json(raw),)
+            )
         case Attachment():
-            return _note_attachment(record)
+            return _make_attachment_notice(record)
     return None
 
 
@@ -271,7 +273,7 @@ def _name_microcompaction(facts: system_records.MicrocompactMetadata) -> str:
     )
 
 
-def _note_attachment(record: Attachment) -> NoticeStep | None:
+def _make_attachment_notice(record: Attachment) -> NoticeStep | None:
     kind = NoticeKind.INFORMATION
     match record.attachment:
         case attachment_kinds.EditedTextFile(filename=path, snippet=snippet):
@@ -284,16 +286,18 @@ def _note_attachment(record: Attachment) -> NoticeStep | None:
         case attachment_kinds.StructuredOutput(data=data):
             title, parts = "Structured output", (part_builders.show_json(data),)
         case attachment_kinds.OtherAttachment() as other:
-            return _note_other(record, other)
+            return _make_unknown_notice(record, other)
         case _:
             return None
-    return _note_record(record, kind, title, parts)
+    return _make_record_notice(record, kind, title, parts)
 
 
-def _note_other(record: Attachment, other: attachment_kinds.OtherAttachment) -> NoticeStep | None:
-    """Return a notice of an attachment that is at most known by name."""
+def _make_unknown_notice(
+    record: Attachment, other: attachment_kinds.OtherAttachment
+) -> NoticeStep | None:
+    """Return a notice of an attachment whose kind is unknown, or known only by name."""
     if other.kind in HIDDEN_ATTACHMENT_NAMES:
         return None
     kind = NoticeKind.HOOK if other.kind in _HOOK_NAMES else NoticeKind.UNKNOWN
     title = f"Attachment {other.kind or ''}".rstrip()
-    return _note_record(record, kind, title, (part_builders.show_json(other.raw),))
+    return _make_record_notice(record, kind, title, (part_builders.show_json(other.raw),))

@@ -20,7 +20,7 @@ from recollect.session.session import Session
 
 
 def build_outline(session: Session) -> tuple[session_documents.OutlineEntry, ...]:
-    """One entry per turn, in order."""
+    """Return one entry per turn, in order."""
     places = build_timeline(session)
     options = {uuid for branch in session.branches for uuid in branch.options}
     branched = {places.turn_of[uuid] for uuid in options if uuid in places.turn_of}
@@ -59,7 +59,7 @@ def _make_entry(
 
 
 def _name_turn(turn: turns.Turn) -> str:
-    """What opened a turn in one line; pictures and contexts alone have no words."""
+    """Return what opened a turn, in one line; a prompt of only images and contexts has no words."""
     prompt = turn.prompt
     if prompt is None:
         return ""
@@ -84,7 +84,7 @@ def _iter_calls(session: Session, *messages: Message) -> Iterator[tool_calls.Too
 def _iter_failures(
     session: Session, turn: turns.Turn
 ) -> Iterator[session_documents.OutlineFailure]:
-    """Yield what failed in a turn, in the order of its messages."""
+    """Yield the failures of a turn, in the order of its messages."""
     for said in turn.messages:
         if said.failure is not None:
             text = part_builders.take_line(said.failure.text)
@@ -125,7 +125,7 @@ def list_changed_files(session: Session) -> tuple[session_documents.OutlineFile,
 def _list_subagents(
     session: Session, calls: Iterable[tool_calls.ToolCall], above: frozenset[str] = frozenset()
 ) -> tuple[session_documents.OutlineSubagent, ...]:
-    """Return the subagents that some calls started, each with its own.
+    """Return the subagents that some calls started, each followed by its own subagents.
 
     Those `above` are left out: damaged records could make a subagent its own descendant.
     """
@@ -152,7 +152,7 @@ def _list_subagents(
 def list_changes(
     sessions: Iterable[Session], *, with_diff: bool
 ) -> tuple[file_versions.FileChange, ...]:
-    """What `sessions` changed, in the order of time; what has no time keeps its place."""
+    """Return the changes of `sessions` by time; a change without a time stays where it is."""
     found: dict[str, file_versions.FileChange] = {}
     for session in sessions:
         for change in _iter_changes(session, session, None, with_diff=with_diff):
@@ -161,7 +161,7 @@ def list_changes(
 
 
 def describe_changes(changes: Sequence[file_versions.FileChange]) -> file_versions.FilesDocument:
-    """Return the document of some changes."""
+    """Return a document that lists `changes`."""
     return file_versions.FilesDocument(
         files=len({change.path for change in changes}),
         lines_added=sum(change.lines_added for change in changes),

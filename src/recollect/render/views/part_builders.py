@@ -1,8 +1,8 @@
 """Build parts from texts, listings, JSON, diffs and content blocks.
 
-Phrases are plain English and few, because every surface shows them as they are. Flat JSON becomes
-named values, other JSON is indented. Comparing texts takes quadratic time on hostile input, so
-there is a limit; beyond it there is no diff, and the caller shows both texts. Tool calls and
+There are few phrases and they are in English, because every surface shows them unchanged. Flat JSON
+becomes named values, other JSON is indented. Comparing texts takes quadratic time on hostile input,
+so there is a limit; beyond it there is no diff, and the caller shows both texts. Tool calls and
 results are not handled here: they are steps, not parts.
 """
 
@@ -58,12 +58,12 @@ def split_at(text: str, tag: str) -> Iterator[str]:
 
 
 def name_tool(call: turn_documents.ToolStep) -> str:
-    """Return the name of the tool of a call as people say it."""
+    """Return the display name of a call's tool."""
     return label_tool(call.tool, call.mcp_server)
 
 
 def label_tool(tool: str, server: str | None) -> str:
-    """Return the name of a tool as people say it: `create_issue` of a server is `create issue`."""
+    """Return the display name of a tool: `create_issue` of a server becomes `create issue`."""
     if not server:
         return tool
     return ": ".join(name.replace("_", " ").strip() or name for name in (server, tool))
@@ -95,7 +95,7 @@ def join_lines(text: str) -> str:
 
 
 def fold_progress(text: str) -> str:
-    """Return program output with the last state of each line that was written over and over."""
+    """Return program output with only the last state of each line that was overwritten."""
     if "\r" not in text:
         return text
     return "\n".join(map(_take_last_state, text.split("\n")))
@@ -176,7 +176,7 @@ def _show(value: object) -> str:
 
 
 MAX_COMPARISONS = 100_000
-"""Lines of one text times lines of the other."""
+"""Maximum product of the two texts' line counts."""
 
 _CONTEXT = 3
 
@@ -271,7 +271,7 @@ def _show_block(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
 
 def _show_document(block: Document) -> tuple[turn_documents.Part, ...]:
     parts = show_source(block.source, block.title)
-    # A picture has a name; a document as text would lose its title.
+    # An image has a name; a document shown as text would lose its title.
     is_named = any(isinstance(part, turn_documents.Picture) for part in parts)
     title = None if is_named else block.title
     return (*parts, *show_fields(("title", title), ("context", block.context)))
@@ -304,7 +304,7 @@ def _show_raw(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
 
 
 def _show_foreign(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
-    """Return a block that only models write, in a message that is not a model's."""
+    """Return a block that only models write, found in a message that is not a model's."""
     match block:
         case Thinking():
             return show_plain(block.thinking)
@@ -320,7 +320,7 @@ def _show_foreign(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
 
 
 def show_source(source: Source | None, name: str | None) -> tuple[turn_documents.Part, ...]:
-    """Return the picture or document in `source`; a document may be plain text, or be elsewhere."""
+    """Return the image or document in `source`; a document may be plain text or a reference."""
     if source is None:
         return (turn_documents.Picture(_UNKNOWN_MEDIA, "", name),)
     if source.type == "text" and source.data is not None:

@@ -1,10 +1,10 @@
 """Notices for texts of a record that none of its steps shows, so that nothing is hidden, and for
-the files beside a session: its todo lists, its tasks and its plan.
+the sidecar files of a session: its todo lists, its tasks and its plan.
 
 `session.record_texts` knows which texts a record has outside the conversation. They are added to
 the notice of their record if there is one, and otherwise make a routine one.
 
-The files beside a session hold only the last state and belong to no turn, so they are shown after
+Those files have only the last state and belong to no turn, so they are shown after
 the last one.
 """
 
@@ -68,7 +68,7 @@ def _iter_lines(record: Chain, steps: tuple[Step, ...]) -> Iterator[str]:
             attachments.Attachment(attachment=attachment_kinds.QueuedCommand(prompt=str(words)))
             | QueuedPrompt(prompt=str(words))
         ):
-            # A step shows it without the tags of the client.
+            # Its step shows it without the client's tags.
             yield words if any(isinstance(step, TextStep) for step in steps) else ""
     context = (
         message_steps.read_context(record) if isinstance(record, attachments.Attachment) else None
@@ -84,7 +84,7 @@ def _iter_parts(steps: tuple[Step, ...]) -> Iterator[Part]:
 
 
 def _show_missing(record: Chain, missing: list[tuple[str, str]]) -> tuple[Part, ...]:
-    """Return the texts with their names; those of a todo list as a list."""
+    """Return the texts with their names; a todo list is shown as a list."""
     raw = record.todos if isinstance(record, conversation_records.User) else Raw()
     todos = (() if is_absent(raw) else decoding.decode_value(raw, tuple[Todo, ...])) or ()
     listed = {text for todo in todos for text in structs.astuple(todo) if text}
@@ -96,7 +96,7 @@ def _show_missing(record: Chain, missing: list[tuple[str, str]]) -> tuple[Part, 
 
 
 def _make_notice(record: Chain, parts: tuple[Part, ...]) -> NoticeStep:
-    # A message has a step or a turn that links to the record lead to.
+    # Links to the record of a message already lead to its step or turn.
     is_message = isinstance(record, conversation_records.User | conversation_records.Assistant)
     return NoticeStep(
         uuid=name_beside(record) if is_message else record.uuid or name_line(record.span),
@@ -109,7 +109,7 @@ def _make_notice(record: Chain, parts: tuple[Part, ...]) -> NoticeStep:
 
 
 def name_beside(record: Chain) -> str | None:
-    """Return the name of what a message says beside the conversation."""
+    """Return the name for texts of a message that are not part of the conversation."""
     return f"{BESIDE_PREFIX}{record.uuid}" if record.uuid else None
 
 
@@ -119,7 +119,7 @@ def name_line(span: Span | None) -> str | None:
 
 
 def make_state_notice(record: state.State) -> NoticeStep:
-    """Return a routine notice of what a state record says."""
+    """Return a routine notice with the content of a state record."""
     tag = str(record.__struct_config__.tag)
     texts = ((name.replace("_", " "), text) for name, text in list_texts(record))
     return NoticeStep(

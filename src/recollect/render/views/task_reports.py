@@ -1,6 +1,6 @@
-"""Notifications about tasks in the background: what they say, and how the tasks ended.
+"""Parse notifications about background tasks: their content, and how the tasks ended.
 
-A notification has elements that the client writes, and around them perhaps the user's words. It
+A notification has elements written by the client, possibly with the user's words around them. It
 names the call that started its task, or in older versions only the task, which for a subagent is
 its id.
 """
@@ -33,7 +33,7 @@ _ENDED = {
 
 
 class TaskReport(Struct, frozen=True):
-    """Which task a notification is about, and how it ended."""
+    """The task that a notification is about, and how it ended."""
 
     task_id: str
     call_id: str
@@ -41,7 +41,7 @@ class TaskReport(Struct, frozen=True):
 
 
 def read_reports(text: str) -> Iterator[TaskReport]:
-    """Yield what a notification reports; several may be joined in one text."""
+    """Yield the reports in a text, which may contain several notifications."""
     for notice in part_builders.split_at(text, _TASK):
         names = (
             part_builders.find_inside(notice, name) for name in ("task-id", "tool-use-id", "status")
@@ -63,7 +63,7 @@ def read_outcomes(messages: Iterable[Message]) -> dict[str, SubagentOutcome]:
 def find_outcome(
     subagent: Subagent, reported: Mapping[str, SubagentOutcome]
 ) -> SubagentOutcome | None:
-    """Return how a subagent ended: as reported, or as its call did; None if nothing says it."""
+    """Return how a subagent ended: as reported, or else as its call did; None if unknown."""
     call, meta = subagent.call, subagent.meta
     known = reported.get(subagent.agent_id) or (reported.get(call.id) if call else None)
     if known is not None:
@@ -88,7 +88,7 @@ def name_notification(text: str) -> str:
 def show_notification(text: str) -> tuple[Part, ...]:
     """Return what a background task reported: its result and its details.
 
-    Several notifications may be joined; text around them may be the user's and is kept.
+    The text may contain several notifications; text around them may be the user's and is kept.
     """
     notices = tuple(part_builders.split_at(text, _TASK))
     if not notices:
@@ -110,7 +110,7 @@ def show_notification(text: str) -> tuple[Part, ...]:
 
 
 def _remove_known(notice: str) -> str:
-    """Return what a notification says outside of the elements that are shown."""
+    """Return the text of a notification outside the elements that are shown."""
     for name in ("summary", "result", *_TASK_FIELDS):
         before, opened, rest = notice.partition(f"<{name}>")
         notice = before + rest.partition(f"</{name}>")[2] if opened else notice

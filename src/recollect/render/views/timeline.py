@@ -1,6 +1,7 @@
-"""What the view of a turn needs to know about the whole session, computed once per session.
+"""Everything about the whole session that the view of a single turn needs, computed once per
+session.
 
-A session has the same contents until it grows, and so the timeline is cached with them.
+A session's contents do not change until it grows, so the timeline is cached with them.
 """
 
 from bisect import bisect_right
@@ -38,14 +39,14 @@ Irregular = Damaged | Torn | Oversized | Unknown
 
 
 class TimelineEntry(Struct, frozen=True):
-    """An entry of a turn: a record, with the message it is a line of, or a lone report."""
+    """An entry of a turn: a record, with the message it is part of, or a report of its own."""
 
     what: Chain | Irregular | ReportEntry | State
     message: Message | None = None
 
 
 class ModelSwitch(Struct, frozen=True):
-    """Another model replies from here on."""
+    """A change to another model, which replies from here on."""
 
     before: str
     after: str
@@ -70,7 +71,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
     orphans: frozenset[str]
     """Calls that have a result here but were made elsewhere."""
     outcomes: dict[str, SubagentOutcome]
-    """How tasks in the background ended, by task and by call."""
+    """How background tasks ended, by task and by call."""
     hooks: dict[str, tuple[hook_runs.HookRun, ...]]
     """The hooks that are shown with a call, by its id."""
 
@@ -146,9 +147,9 @@ def _group(pairs: Iterable[tuple[str | None, V]]) -> dict[str, tuple[V, ...]]:
 
 
 def _assign_turns(turns: Sequence[Turn], links: dict[str, Chain]) -> dict[str, int]:
-    """Return the turn of each record: its message's, or its parent's, or else the last one.
+    """Return the turn of each record: that of its message, of its parent, or else the last one.
 
-    A session itself assigns records to turns like this; what comes before all is in the first.
+    Sessions assign records to turns in the same way; records before the first turn belong to it.
     """
     turn_of = {uuid: turn.index for turn in turns for said in turn.messages for uuid in said.uuids}
     last = 0
@@ -215,7 +216,7 @@ def _add_unlinked(rows: _Rows, contents: Contents, turn_of: dict[str, int]) -> N
     irregular = [
         each for each in contents.irregular if not isinstance(each, Unknown) or not each.uuid
     ]
-    # What a system message reports is shown as a report.
+    # System messages are shown as reports.
     nameless = (link for link in contents.nameless if not isinstance(link, System))
     unlinked = [*irregular, *nameless, *_list_stated(contents.states)]
     if not unlinked:
@@ -245,7 +246,7 @@ def _list_stated(states: Iterable[State]) -> list[State]:
 
 
 def _order_offsets(offsets: list[int]) -> list[int]:
-    """Return `offsets` with those out of order replaced by the one before.
+    """Return `offsets` with each one that is out of order replaced by its predecessor.
 
     A repeated line keeps its first position, but has a later offset than its followers.
     """
@@ -272,7 +273,7 @@ def _find_segments(segments: Sequence[Segment], links: Iterable[str]) -> dict[st
 
 
 def _find_switches(facts: Facts) -> dict[str, ModelSwitch]:
-    """Return where the model changes without a report."""
+    """Return the places where the model changes without a report."""
     reported = {change.fallback for change in facts.reports.model_changes}
     return {
         later.uuid: ModelSwitch(earlier.value, later.value)

@@ -1,7 +1,7 @@
-"""Views of turns: the steps of each in file order; and turns with nothing left out, as JSON has
-them, with whole tool calls and expanded subagents.
+"""Views of turns: the steps of each in file order; and turns with nothing left out, as used for
+JSON, with whole tool calls and expanded subagents.
 
-`message_steps` and `notices` decide what is shown of a record; `hidden` has what is not shown at
+`message_steps` and `notices` decide what is shown of a record; `hidden` lists what is not shown at
 all, and why. The cost of a view depends only on its own turn: everything that needs the whole
 session is computed once, in `timeline`.
 """
@@ -54,12 +54,11 @@ def build_turn_views(
     stop: int | None = None,
     calls: message_steps.CallSteps | None = None,
 ) -> tuple[turn_documents.TurnView, ...]:
-    """Return the views of turns from index `start` to before `stop`, like a slice.
+    """Return the views of the turns from index `start` up to, not including, `stop`.
 
-    With the same `calls` as before, only steps of calls that have changed are made again.
-
-    A session without messages in which something happened has one turn, so that it can be shown. A
-    file with nothing but facts about a session has none.
+    If the same `calls` are passed again, only steps of changed calls are rebuilt. A session without
+    messages gets one turn if anything happened in it, so that it can be shown; a file that only has
+    facts about a session gets none.
     """
     turns = session.contents.turns or ((_NO_TURN,) if _has_event(session) else ())
     return tuple(build_turn_view(session, turn, calls) for turn in turns[start:stop])
@@ -108,7 +107,7 @@ def build_turn_view(
 
 
 def _find_branch(branches: Iterable[Branch], uuid: str | None) -> turn_documents.BranchPlace | None:
-    """Return which branch a prompt begins."""
+    """Return the branch that a prompt begins."""
     options = next((each.options for each in branches if uuid in each.options), None)
     return (
         turn_documents.BranchPlace(options.index(uuid) + 1, options) if options and uuid else None
@@ -116,7 +115,7 @@ def _find_branch(branches: Iterable[Branch], uuid: str | None) -> turn_documents
 
 
 def keep_prompts(turn: turn_documents.TurnView) -> turn_documents.TurnView:
-    """Return a turn without replies: its prompt, and what the user said while it ran."""
+    """Return a turn without replies: its prompt, and anything the user wrote while it ran."""
     said = (step for step in turn.steps if isinstance(step, turn_documents.TextStep))
     kinds = (None, *prompts.USER_KINDS)
     own = (step for step in said if step.role == "user" and step.kind in kinds)
@@ -124,18 +123,18 @@ def keep_prompts(turn: turn_documents.TurnView) -> turn_documents.TurnView:
 
 
 def list_replies(turn: Turn) -> list[messages.Message]:
-    """Return what the model said in a turn, without what the client said in its name."""
+    """Return the replies of a turn, without those that the client wrote in the model's name."""
     return [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
 
 
 def measure_context(replies: Sequence[messages.Message]) -> int:
-    """Return what the model read for the last reply that says so."""
+    """Return the tokens that the model read for the last reply that recorded them."""
     requests = map(measure_request, reversed(replies))
     return next((request.prompt for request in requests if request), 0)
 
 
 def meter_turn(timeline: Timeline, turn: Turn) -> ContextMeter:
-    """Return a meter of the context at the end of `turn`, which says what the turn added."""
+    """Return a meter of the context at the end of `turn`, which has what the turn added."""
     meter = ContextMeter()
     meter.add_all(_list_since_request(timeline, turn))
     meter.begin_turn()
@@ -144,7 +143,7 @@ def meter_turn(timeline: Timeline, turn: Turn) -> ContextMeter:
 
 
 def _list_since_request(timeline: Timeline, turn: Turn) -> list[Metered]:
-    """Return what came before `turn`, from the last reply that says how much the model read."""
+    """Return the entries before `turn`, from the last reply that recorded the tokens read."""
     found: list[Metered] = []
     index = _find_previous_turn(timeline, turn.index)
     while index is not None:
@@ -208,7 +207,7 @@ def choose_words(prompt: prompts.Prompt) -> str:
 def _iter_contexts(
     entries: tuple[TimelineEntry, ...], named: Sequence[Context]
 ) -> Iterator[Context]:
-    """Yield what the client attached, except files that the prompt names as contexts itself."""
+    """Yield the contexts that the client attached, except files that the prompt itself lists."""
     known = {(context.kind, _name_path(context.path)) for context in named}
     for entry in entries:
         if isinstance(entry.what, attachments.Attachment) and entry.message is None:
@@ -228,7 +227,7 @@ def _uuid_of(entry: TimelineEntry) -> str | None:
 def _name_steps(
     steps: Iterable[turn_documents.Step], what: object
 ) -> Iterable[turn_documents.Step]:
-    """Give the notices of a record without a uuid the name of its line, so that links find them."""
+    """Name the notices of a record without a uuid after its line, so that links find them."""
     if not isinstance(what, envelope.Record) or (isinstance(what, envelope.Chain) and what.uuid):
         return steps
     name = record_notices.name_line(what.span)
@@ -241,7 +240,7 @@ def _name_steps(
 
 
 class _Steps:
-    """Makes the steps of one turn."""
+    """Builds the steps of one turn."""
 
     def __init__(
         self,
@@ -287,12 +286,14 @@ class _Steps:
         )
 
     def _show_hooks(self, call_id: str) -> tuple[turn_documents.NoticeStep, ...]:
-        """Return notices of the hooks of a call, with all texts of their records."""
+        """Return the notices of a call's hooks, with all texts of their records."""
         return tuple(
-            notice for run in self._places.hooks.get(call_id, ()) for notice in self._note_hook(run)
+            notice
+            for run in self._places.hooks.get(call_id, ())
+            for notice in self._make_hook_notice(run)
         )
 
-    def _note_hook(self, run: hook_runs.HookRun) -> Iterator[turn_documents.NoticeStep]:
+    def _make_hook_notice(self, run: hook_runs.HookRun) -> Iterator[turn_documents.NoticeStep]:
         steps: tuple[turn_documents.Step, ...] = (notices.make_report_notice(run),)
         record = self._contents.tree.links.get(run.uuid or "")
         if record is not None:
@@ -313,7 +314,7 @@ class _Steps:
     def _show_input(self, message: messages.Message) -> Iterator[turn_documents.Step]:
         prompt = message.prompt
         if prompt is not None and prompt.kind is InputKind.COMPACTION_SUMMARY:
-            yield self._note_compaction(message)
+            yield self._make_compaction_notice(message)
         elif message is not self._opener:
             for step in message_steps.show_input(message, self._places.orphans):
                 yield self._refer_to_tasks(step, prompt)
@@ -323,7 +324,7 @@ class _Steps:
     def _refer_to_tasks(
         self, step: turn_documents.Step, prompt: prompts.Prompt | None
     ) -> turn_documents.Step:
-        """Return a notification with references to what it reports on, and any other step as is."""
+        """Return a notification with references to its tasks, and any other step unchanged."""
         is_report = prompt is not None and prompt.kind is InputKind.TASK_NOTIFICATION
         if not (is_report and prompt and isinstance(step, turn_documents.TextStep)):
             return step
@@ -331,7 +332,7 @@ class _Steps:
         return replace(step, tasks=tuple(task for task in tasks if task))
 
     def _find_task(self, report: task_reports.TaskReport) -> turn_documents.TaskReference | None:
-        # A background task may belong to a subagent: then the reference names that subagent.
+        # A background task may belong to a subagent; the reference then names that subagent.
         started = next(
             (
                 each
@@ -352,7 +353,7 @@ class _Steps:
             agent_id=agents[0].agent_id if agents else None,
         )
 
-    def _note_compaction(self, message: messages.Message) -> turn_documents.Step:
+    def _make_compaction_notice(self, message: messages.Message) -> turn_documents.Step:
         uuid = message.records[0].uuid
         segment = self._places.segment_of.get(uuid or "")
         if message is self._opener:
@@ -363,7 +364,7 @@ class _Steps:
     def _show_notification(
         self, message: messages.Message, prompt: prompts.Prompt
     ) -> Iterator[turn_documents.Step]:
-        """Yield all of a notification whose one line is at the top of the turn."""
+        """Yield the whole notification whose first line is at the top of the turn."""
         parts = message_steps.show_words(prompt)
         if parts != part_builders.show_prose(choose_words(prompt)):
             yield self._refer_to_tasks(

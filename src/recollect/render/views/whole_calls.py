@@ -1,6 +1,6 @@
-"""Find what the view of a tool call leaves out, for readers who want all of it.
+"""Find what the view of a tool call leaves out, for when everything is to be shown.
 
-A view selects and rewords, so missing texts are found by comparison: a text counts as shown if each
+Views select and reword, so missing texts are found by comparison: a text counts as shown if each
 of its lines is somewhere in the view, a long one also inside another line. This is expensive, and
 done only for `--tools full`, an opened call on a page, and records with texts of their own.
 """
@@ -157,7 +157,7 @@ def _iter_known(texts: Iterable[str | None]) -> Iterator[str]:
 
 
 _ERROR: Final = "Error: "
-"""What the client writes before the text of a failure that it keeps as a result."""
+"""Prefix that the client adds to the text of a failure that it keeps as a result."""
 
 
 def show_whole_calls(view: turn_documents.TurnView, session: Session) -> turn_documents.TurnView:

@@ -1,4 +1,4 @@
-"""Subagents, teammates, workflows, skills and MCP: what they were asked, and what they returned.
+"""Views of subagents, teammates, workflows, skills and MCP: their task and what they returned.
 
 The figures of a subagent are the client's; its own transcript is the better source.
 """
@@ -62,7 +62,7 @@ def _summarise_agent(case: Case) -> str:
 
 
 def _name_time(case: Case, total_ms: float | None) -> str | None:
-    """Return how long a subagent worked, unless its call says the same."""
+    """Return how long a subagent worked, unless its call already shows the same."""
     if total_ms is None:
         return None
     called_ms = case.call.duration_ms
@@ -220,7 +220,7 @@ def describe_mcp(case: Case) -> ToolView | None:
 
 
 def _show_result(case: Case) -> tuple[Part, ...]:
-    """Return what the server returned: its blocks if they were kept, else what the model saw."""
+    """Return the server's blocks if they were kept, else what the model saw."""
     result = case.result
     if not isinstance(result, lookup_tools.McpResult):
         return show_answer(case)
@@ -251,7 +251,7 @@ def _summarise(output: tuple[Part, ...]) -> str:
 
 
 def describe_resources(case: Case) -> ToolView | None:
-    """Describe a listing of the servers' resources."""
+    """Describe a listing of MCP resources."""
     match case.input:
         case lookup_tools.ListMcpResourcesInput(server=server):
             title = server or ""

@@ -1,4 +1,4 @@
-"""Tools that read and change files: text with line numbers, pictures, PDFs, notebooks, diffs.
+"""Views of tools that read and change files: numbered text, images, PDFs, notebooks, diffs.
 
 If only the model's text was kept, the line numbers that the client added are removed again. A diff
 is part of the input: a rejected or failed call shows it too, and the result of a successful one
@@ -22,7 +22,7 @@ _NUMBERED = re.compile(r" {0,10}(\d{1,9})[→\t]")
 _DONE = re.compile(
     r"(?:The file .* has been updated|File created successfully at|Updated cell )[^\n]*(?:\n|\Z)"
 )
-"""The sentence by which clients tell the model that a change was made."""
+"""The sentence in which clients confirm a change to the model."""
 
 _SNIPPET = "on a snippet of the edited file:"
 _PDF = "application/pdf"
@@ -230,7 +230,7 @@ def _show_file(
 
 
 def strip_confirmation(text: str) -> str:
-    """Return what the result of a change says besides that it was made, which the diff shows."""
+    """Return the result of a change without the confirmation, since the diff shows the change."""
     found = _DONE.match(text)
     if found is None:
         return text
@@ -250,7 +250,7 @@ def _count_lines(event: FileEvent | None) -> LineCount | None:
 
 
 def describe_notebook_edit(case: Case) -> ToolView | None:
-    """Describe a change of one cell."""
+    """Describe a change to one notebook cell."""
     wanted = case.input
     if not isinstance(wanted, file_tools.NotebookEditInput) or not wanted.notebook_path:
         return None

@@ -1,4 +1,4 @@
-"""Plans, todo and task lists, questions to the user, findings, scheduled prompts and worktrees."""
+"""Views of plans, todo and task lists, questions, findings, scheduled prompts and worktrees."""
 
 from recollect.documents import turn_documents
 from recollect.documents.kinds import ToolStatus
@@ -81,7 +81,7 @@ def describe_task_create(case: Case) -> ToolView | None:
 
 
 def describe_task_update(case: Case) -> ToolView | None:
-    """Describe a change of a task."""
+    """Describe a change to a task."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, planning_tools.TaskUpdateInput) or not wanted.task_id:
         return None
@@ -187,7 +187,7 @@ def describe_question(case: Case) -> ToolView | None:
 
 
 def _show_question(asked: Asked, answers: tuple[str, ...] | None) -> turn_documents.Question:
-    """Return a question; an answer with several choices has them in one string."""
+    """Return a question with its answer; several choices are joined in one string."""
     given = answers or ()
     labels = {option.label for option in asked.options}
     picked = {*given, *(part for answer in given for part in answer.split(", "))}
@@ -288,7 +288,7 @@ def describe_cron_create(case: Case) -> ToolView | None:
 
 
 def describe_cron_delete(case: Case) -> ToolView | None:
-    """Describe the end of a scheduled job."""
+    """Describe the deletion of a scheduled job."""
     wanted = case.input
     if not isinstance(wanted, planning_tools.CronDeleteInput) or not wanted.id:
         return None
@@ -316,7 +316,7 @@ def _show_job(job: planning_tools.CronJob) -> turn_documents.Entry:
 
 
 def describe_wakeup(case: Case) -> ToolView | None:
-    """Describe a prompt to be sent once, after a while."""
+    """Describe a prompt to be sent once, after a delay."""
     wanted, result = case.input, case.result
     if not isinstance(wanted, planning_tools.ScheduleWakeupInput):
         return None

@@ -1,4 +1,4 @@
-"""Tools that search for files, text, symbols and web pages: what they found, one per line."""
+"""Views of tools that search files, text, symbols and web pages, with one match per line."""
 
 import re
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def _count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def _read_names(text: str) -> tuple[str, ...]:
-    """Return the lines of a text result, without those that only count."""
+    """Return the lines of a text result, except those that only give a count."""
     if text.startswith(_FOUND_NOTHING):
         return ()
     return tuple(line for line in text.split("\n") if line.strip() and not _FOUND.match(line))

@@ -1,4 +1,4 @@
-"""Shell commands, and the background tasks that they become."""
+"""Views of shell commands, and of the background tasks that they become."""
 
 import re
 
@@ -99,7 +99,7 @@ def _show_output(result: shell_tools.ShellResult) -> tuple[Part, ...]:
 
 
 def show_streams(stdout: str, stderr: str) -> tuple[Part, ...]:
-    """Return the output of a program, without empty streams and what it has overwritten."""
+    """Return the output of a program, without empty streams and text that it has overwritten."""
     outputs = (
         Output(part_builders.fold_progress(stdout)),
         Output(part_builders.fold_progress(stderr), is_stderr=True),
@@ -108,7 +108,7 @@ def show_streams(stdout: str, stderr: str) -> tuple[Part, ...]:
 
 
 def describe_task_output(case: Case) -> ToolView | None:
-    """Describe a look at a background task."""
+    """Describe a check on a background task."""
     wanted, result = case.input, case.result
     if isinstance(wanted, shell_tools.BashOutputInput):
         title = part_builders.join_facts(wanted.bash_id, wanted.filter)
@@ -141,7 +141,7 @@ def _show_task(task: shell_tools.BackgroundTask) -> tuple[Part, ...]:
 
 
 def describe_task_stop(case: Case) -> ToolView | None:
-    """Describe the end of a background task."""
+    """Describe stopping a background task."""
     wanted, result = case.input, case.result
     if isinstance(wanted, shell_tools.KillShellInput):
         title = wanted.shell_id

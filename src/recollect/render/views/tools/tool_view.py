@@ -1,4 +1,4 @@
-"""What the view of a tool consists of, and the default view of any tool.
+"""The structure of a tool view, and the default view for any tool.
 
 A view returns None for a call whose input is not what its tool expects: the default view then shows
 all of it instead of an empty form.
@@ -30,7 +30,7 @@ class ToolView(Struct, frozen=True, kw_only=True):
 
     title: str = ""
     description: str = ""
-    """What the model said it is for."""
+    """The model's own description of the call."""
     summary: str = ""
     input: tuple[Part, ...] = ()
     output: tuple[Part, ...] = ()
@@ -51,7 +51,7 @@ def describe_any(case: Case) -> ToolView:
 
 
 def find_title(raw: Raw) -> str:
-    """Return the first string in an input: tools tend to have the most important field first."""
+    """Return the first string in an input: the most important field usually comes first."""
     values = decode_value(raw, dict[str, Raw]) or {}
     strings = (value for value in values.values() if bytes(value).lstrip().startswith(b'"'))
     texts = (decode_value(value, str) for value in strings)

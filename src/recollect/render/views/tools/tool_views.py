@@ -1,6 +1,6 @@
-"""Tool call → view: the table of views by tool name, and what all calls have in common.
+"""Build the view of a tool call: the table of views by tool name, and what all calls share.
 
-The view of a tool only knows successful calls. A call that failed, was rejected, was interrupted or
+A tool's own view only covers successful calls. A call that failed, was rejected, was interrupted or
 is still pending looks the same for every tool, and so do pictures, output stored in another file,
 and an answer that the view of its tool does not show. To add a tool, add it to `VIEWS`.
 """
@@ -90,7 +90,7 @@ def describe_call(call: ToolCall) -> tool_view.ToolView:
     view = _find_view(call)(case) or tool_view.describe_any(case)
     if call.status is not ToolStatus.SUCCESS:
         view = replace(view, summary=_describe_end(case), output=_show_end(case, view))
-    return _name_spilled(_add_pictures(_add_words(view, case), case), parsed.spilled)
+    return _name_spilled(_add_media(_add_words(view, case), case), parsed.spilled)
 
 
 def _find_view(call: ToolCall) -> tool_view.Describe:
@@ -120,14 +120,14 @@ def _describe_end(case: tool_view.Case) -> str:
 
 
 def _find_reason(case: tool_view.Case) -> str:
-    """Return why a call was rejected; for a user their own text, as the rest never changes."""
+    """Return why a call was rejected; for a user only their own text, as the rest never changes."""
     if case.call.rejected_by is RejectedBy.PERSON:
         return take_line(case.text.partition(_PERSON_SAID)[2])
     return take_line(case.text)
 
 
 def _error_text(case: tool_view.Case) -> str:
-    """Return the text of an error without the line that only has an exit code."""
+    """Return the text of an error without a line that only has an exit code."""
     first, _, rest = case.text.partition("\n")
     return rest if first.startswith(_EXIT_CODE) else case.text
 
@@ -156,7 +156,7 @@ def _add_words(view: tool_view.ToolView, case: tool_view.Case) -> tool_view.Tool
     return replace(view, output=show_plain(text))
 
 
-def _add_pictures(view: tool_view.ToolView, case: tool_view.Case) -> tool_view.ToolView:
+def _add_media(view: tool_view.ToolView, case: tool_view.Case) -> tool_view.ToolView:
     """Add images and documents of the result that the view does not show."""
     media = tool_view.find_media(case.call)
     if not media:
@@ -172,7 +172,7 @@ def _identify(part: Part) -> object:
 
 
 def _name_spilled(view: tool_view.ToolView, spilled: SpilledOutput | None) -> tool_view.ToolView:
-    """Say where the whole output is, if the transcript has only its start."""
+    """Add the location of the full output, if the transcript has only its start."""
     if spilled is None:
         return view
     size = None if spilled.size is None else format_bytes(spilled.size)
