@@ -106,7 +106,7 @@ def test_a_limit_on_the_size_of_files(pond: Pond, tmp_path: Path, room: int) -> 
     limited = [str(pond.archive.directory), str(pond.root), str(room)]
     done = run_python("-c", LIMITED, *limited)
     assert done.stdout.startswith("6 No space left to write "), done
-    assert "What was written before is intact" in done.stdout
+    assert "Everything written so far is intact" in done.stdout
     assert list_damage(pond.archive, deep=True) == ()
     pond.sync()
     assert pond.restore_all(tmp_path / "restored") == read_facts(pond.root)

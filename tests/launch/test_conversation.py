@@ -605,8 +605,8 @@ def test_dialogs_of_a_terminal_are_cancelled(tmp_path: Path) -> None:
         return (await wait_for(conversation, NoticeReceived)).text
 
     assert talk(make_options(tmp_path), script) == (
-        "Claude Code wanted to show a dialog (computer_use_approval) that only its own terminal"
-        " has. It was cancelled."
+        "Claude Code tried to open a dialog (computer_use_approval) that only its own terminal"
+        " can show. It was cancelled."
     )
     (response,) = list_responses(tmp_path)
     assert response["response"] == {"behavior": "cancelled"}

@@ -105,7 +105,7 @@ def test_conversations_need_process_groups() -> None:
     """Where a client and its commands could not be ended together, none is started."""
     check_platform("linux")
     check_platform("darwin")
-    with pytest.raises(UsageError, match="do not run on Windows"):
+    with pytest.raises(UsageError, match="are not supported on Windows"):
         check_platform("win32")
 
 

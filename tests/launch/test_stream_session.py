@@ -155,7 +155,7 @@ def test_signals_become_notices() -> None:
     )
     assert results == [
         StreamNotice("the request failed with status 529, attempt 1 of 2: overloaded"),
-        StreamNotice("a task is completed: all is well"),
+        StreamNotice("a task completed: all is well"),
         StreamNotice("the conversation is being compacted"),
         None,
     ]

@@ -174,7 +174,7 @@ BAD = {
     f"number from 0 to 1000000 with up to 12 decimal places - at `$.prices[0]`. {HINT}",
     PRICE + "first_day = 2026-02-01\nlast_day = 2026-01-01\n": "`last_day` is "
     f"before `first_day` - at `$.prices[0]`. {HINT}",
-    PRICE + PRICE: f"two prices of m with no first day. {HINT}",
+    PRICE + PRICE: f"two prices for m with no `first_day`. {HINT}",
     PRICE + "[[prices.tiers]]\nabove = 9\n[[prices.tiers]]\nabove = 8\n": "tiers "
     f"must be in ascending order of `above` - at `$.prices[0]`. {HINT}",
     PRICE + "[[prices.tiers]]\nabove = -1\n": "`above` is a number of tokens and "

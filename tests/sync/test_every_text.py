@@ -18,7 +18,7 @@ from tests.every_field import WORD, Json, is_unread, iter_struct, list_records, 
 _TOOL = "searches have a field for it: `tool:`"
 _BOOKKEEPING = "an id, or bookkeeping of the API"
 LEFT_OUT = {
-    "UserMessage.role": "one word of a small set",
+    "UserMessage.role": "one of a few fixed values",
     **dict.fromkeys(("McpToolUse.name", "ServerToolUseBlock.name", "ToolUse.name"), _TOOL),
     "McpToolUse.server_name": _TOOL,
     **{

@@ -63,7 +63,7 @@ FAMILIES: dict[str, set[str]] = {
     "files on disk": _name("file.disk_", ("equal", "earlier", "other", "missing")),
     "causes of outside changes": {f"file.by_{kind.replace(' ', '_')}" for kind in CauseKind},
     "examples of queries": _name("search.example_", _list_examples()),
-    "rows without a key": _name("untold.", ("date", "branch", "tool", "mcp-server", "other")),
+    "rows without a key": _name("unset.", ("date", "branch", "tool", "mcp-server", "other")),
     "groups": _name("group.", Group),
     "statuses of lines": _name("status.", Status) | _name("explain.why_", Status),
     "what is explained": _name("explain.kind_", ScopeKind),

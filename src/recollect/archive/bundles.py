@@ -105,7 +105,7 @@ def _find_identities(path: Path, identity: Path | None) -> tuple[str, ...]:
     found = finder.read_identities(identity) if identity else finder.read_identity_file()
     if not found:
         raise encryption.KeyMissing(
-            f"{path} is encrypted. Name your age identity file with --identity or "
+            f"{path} is encrypted. Specify your age identity file with --identity or "
             f"{encryption.IDENTITY_VARIABLE}."
         )
     return tuple(found)

@@ -80,7 +80,7 @@ def decompress(stored: bytes, limit: int) -> bytes:
     except (zstd.ZstdError, EOFError) as error:
         raise UnreadableInput(f"A compressed block is damaged: {error}.") from error
     if decoder.unused_data:
-        raise UnreadableInput("A compressed block is followed by other bytes.")
+        raise UnreadableInput("There is extra data after a compressed block.")
     return b"".join(parts)
 
 
@@ -251,7 +251,7 @@ def explain_failures(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in _FULL:
             raise ArchiveFailure(
-                f"No space left to write {path}. What was written before is intact: free some "
+                f"No space left to write {path}. Everything written so far is intact: free some "
                 "space and run the command again."
             ) from error
         raise ArchiveFailure(

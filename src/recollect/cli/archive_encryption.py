@@ -63,9 +63,9 @@ def export(
 ) -> int:
     """Write archived sessions to a tar file.
 
-    The file is laid out like a Claude directory and has the newest version of every file, with its
-    permissions and time; any tar can unpack it. It is compressed with zstd unless its name
-    ends in .tar, and encrypted with `--recipient` or `--passphrase`.
+    The file has the layout of a Claude directory and contains the newest version of every file,
+    with its permissions and time; any tar program can unpack it. It is compressed with zstd unless
+    its name ends in .tar, and encrypted with `--recipient` or `--passphrase`.
 
     \b
       recollect archive export --all -o sessions.tar.zst

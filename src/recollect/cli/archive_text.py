@@ -171,7 +171,7 @@ def iter_verification(document: archive_reports.ArchiveVerification, columns: in
     if document.unused:
         unused, size = format_count(document.unused, "object"), format_bytes(document.unused_bytes)
         text = f"{unused} ({size}) left by an interrupted sync; `recollect archive prune` removes"
-        yield from terminal_output.wrap(f"{text} what nothing needs.", columns, "")
+        yield from terminal_output.wrap(f"{text} unused objects.", columns, "")
 
 
 def iter_written(

@@ -92,10 +92,10 @@ class Dialog:
         columns = canvas.options.columns
         match request := self._mask(self.request):
             case ToolRequest():
-                yield from render_rule("claude asks for permission", canvas, columns, "yellow")
+                yield from render_rule("claude is asking for permission", canvas, columns, "yellow")
                 yield from self._render_tool(request, canvas)
             case PlanRequest(plan=plan, path=path):
-                yield from render_rule("claude asks to leave plan mode", canvas, columns, "yellow")
+                yield from render_rule("claude wants to leave plan mode", canvas, columns, "yellow")
                 words = plan or f"The plan is in {path or 'a file that claude did not name'}."
                 yield from _render_words(words, canvas)
             case QuestionRequest():

@@ -90,7 +90,7 @@ def format_document(document: object) -> str:
     try:
         return "\n".join(_show_value(each) for each in chosen(msgspec.to_builtins(document)))
     except ValueError as error:
-        raise UsageError(f"The jq expression fails: {str(error).strip()}") from error
+        raise UsageError(f"The jq expression failed: {str(error).strip()}") from error
 
 
 def _show_value(value: object) -> str:

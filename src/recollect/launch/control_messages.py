@@ -80,7 +80,7 @@ def describe_refusal(message: control.ControlRequest) -> list[conversation_event
     if not isinstance(message.request, control.RequestUserDialog):
         return []
     kind = message.request.dialog_kind or "unknown"
-    text = f"Claude Code wanted to show a dialog ({kind}) that only its own terminal has."
+    text = f"Claude Code tried to open a dialog ({kind}) that only its own terminal can show."
     return [conversation_events.NoticeReceived(text=f"{text} It was cancelled.")]
 
 

@@ -110,8 +110,8 @@ def check_platform(platform: str = sys.platform) -> None:
     """Raise UsageError on systems where a client's child processes cannot be ended reliably."""
     if platform == "win32":
         raise UsageError(
-            "Conversations with Claude Code do not run on Windows: without process groups, commands"
-            " that it started could outlive the conversation. Run Recollect in WSL, or use"
+            "Conversations with Claude Code are not supported on Windows: without process groups,"
+            " commands that it started could outlive the conversation. Run Recollect in WSL, or use"
             " `recollect run` for single prompts."
         )
 

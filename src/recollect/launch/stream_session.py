@@ -258,7 +258,7 @@ class StreamSession:
             case ApiRetry():
                 return StreamNotice(_describe_retry(message))
             case TaskNotification(status=status, summary=summary):
-                return StreamNotice(f"a task is {status or 'over'}: {summary or message.task_id}")
+                return StreamNotice(f"a task {status or 'ended'}: {summary or message.task_id}")
             case Status(status="compacting"):
                 return StreamNotice("the conversation is being compacted")
         return None

@@ -265,8 +265,8 @@ def list_sessions(
     query = query or session_filters.SessionQuery()
     if query.needs_usage or query.order not in get_args(session_filters.SessionOrder):
         raise UsageError(
-            f"Files alone cannot be sorted by {query.order!r}. Use activity, modified, created or "
-            "size, or `Workspace.sessions`, which knows the usage of sessions."
+            f"Cannot sort by {query.order!r} without the index. Use activity, modified, created or "
+            "size, or call `Workspace.sessions`."
         )
     found = iter_sessions(
         project, include_subagents=include_subagents or query.include_subagents, root=root

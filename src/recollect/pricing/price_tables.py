@@ -138,8 +138,8 @@ class PriceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         seen: set[tuple[str, date | None]] = set()
         for price in self.prices:
             if (price.model, price.first_day) in seen:
-                day = price.first_day or "no first day"
-                raise ValueError(f"two prices of {price.model} with {day}")
+                day = price.first_day or "no `first_day`"
+                raise ValueError(f"two prices for {price.model} with {day}")
             seen.add((price.model, price.first_day))
 
 

@@ -75,30 +75,30 @@ def result_text(result: ToolResult) -> str:
 MAX_DEPTH: Final = 20
 """Maximum nesting depth of JSON."""
 
-_ID = "an id or a hash, which finds its record by `recollect show` and not by words"
-_ENVELOPE = "where and when a record was written; searches have fields for that"
-_WORD_OF_A_SET = "one word of a small set, the same in thousands of records"
-_COPY = "a copy of what another record says"
-_SAME_EVERYWHERE = "what the client gives the model in every session, nothing that happened in one"
-_SIGN_OF_LIFE = "a sign of life of a tool, whose call and result say it all"
-ELSEWHERE = "has a reader of its own"
-_FIGURES = "bookkeeping of the client or the API, without a sentence in it"
-_OPAQUE = "encrypted or encoded: nobody can read it"
+_ID = "an id or a hash: `recollect show` finds records by id"
+_ENVELOPE = "where and when a record was written: searches have fields for that"
+_FIXED_VALUE = "one of a few fixed values, repeated in thousands of records"
+_COPY = "a copy of text in another record"
+_SAME_EVERYWHERE = "sent to the model in every session, not specific to one"
+_PROGRESS = "progress of a tool: its call and result contain the same"
+ELSEWHERE = "read by other code"
+_FIGURES = "bookkeeping of the client or the API, without prose"
+_OPAQUE = "encrypted or encoded, so not readable"
 
 UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
     envelope.Record: {"span": _ENVELOPE},
     envelope.Chain: dict.fromkeys(envelope.Chain.__struct_fields__, _ENVELOPE),
     state.State: {"session_id": _ID, "timestamp": _ENVELOPE},
     blocks.Text: {"citations": _COPY, "cache_control": _FIGURES},
-    blocks.UnknownBlock: {"block_type": _WORD_OF_A_SET},
-    blocks.Source: {"type": _WORD_OF_A_SET, "media_type": _WORD_OF_A_SET, "data": _OPAQUE},
+    blocks.UnknownBlock: {"block_type": _FIXED_VALUE},
+    blocks.Source: {"type": _FIXED_VALUE, "media_type": _FIXED_VALUE, "data": _OPAQUE},
     blocks.Image: {"cache_control": _FIGURES},
     blocks.Document: {"citations": _FIGURES, "cache_control": _FIGURES},
     blocks.SearchResult: {"citations": _FIGURES},
-    blocks.ResourceLink: {"mime_type": _WORD_OF_A_SET},
+    blocks.ResourceLink: {"mime_type": _FIXED_VALUE},
     blocks.Thinking: {"signature": _OPAQUE},
     blocks.RedactedThinking: {"data": _OPAQUE},
-    blocks.Caller: {"type": _WORD_OF_A_SET, "tool_id": _ID},
+    blocks.Caller: {"type": _FIXED_VALUE, "tool_id": _ID},
     **{
         kind: dict.fromkeys(kind.__struct_fields__, ELSEWHERE)
         for kind in (blocks.ToolUse, blocks.ServerToolUseBlock, blocks.McpToolUse)
@@ -122,7 +122,7 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
             _ID,
         ),
         **dict.fromkeys(
-            ("prompt_source", "turn_origin", "permission_mode", "tool_denial_kind"), _WORD_OF_A_SET
+            ("prompt_source", "turn_origin", "permission_mode", "tool_denial_kind"), _FIXED_VALUE
         ),
         **dict.fromkeys(
             (
@@ -144,17 +144,17 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
         ),
     },
     conversation_records.Origin: {
-        "kind": _WORD_OF_A_SET,
-        "producer": _WORD_OF_A_SET,
+        "kind": _FIXED_VALUE,
+        "producer": _FIXED_VALUE,
         "run_id": _ID,
     },
     conversation_records.PermissionDecision: dict.fromkeys(
-        conversation_records.PermissionDecision.__struct_fields__, _WORD_OF_A_SET
+        conversation_records.PermissionDecision.__struct_fields__, _FIXED_VALUE
     ),
     conversation_records.ApiMessage: {
         "id": _ID,
         "content": ELSEWHERE,
-        **dict.fromkeys(("type", "role", "model", "stop_reason"), _WORD_OF_A_SET),
+        **dict.fromkeys(("type", "role", "model", "stop_reason"), _FIXED_VALUE),
         **dict.fromkeys(
             ("usage", "container", "context_management", "diagnostics", "input_transformations"),
             _FIGURES,
@@ -180,14 +180,14 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
                 "attribution_mcp_server",
                 "attribution_mcp_tool",
             ),
-            _WORD_OF_A_SET,
+            _FIXED_VALUE,
         ),
         **dict.fromkeys(("quota_limits", "server_classifier_request"), _FIGURES),
     },
-    system_records.System: {"subtype": _WORD_OF_A_SET, "level": _WORD_OF_A_SET, "tool_use_id": _ID},
+    system_records.System: {"subtype": _FIXED_VALUE, "level": _FIXED_VALUE, "tool_use_id": _ID},
     system_records.CompactMetadata: {
-        "trigger": _WORD_OF_A_SET,
-        "pre_compact_discovered_tools": _WORD_OF_A_SET,
+        "trigger": _FIXED_VALUE,
+        "pre_compact_discovered_tools": _FIXED_VALUE,
         "preserved_segment": _ID,
         "preserved_messages": _ID,
     },
@@ -199,29 +199,29 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
         "context_usage": _FIGURES,
         "usage_report": _FIGURES,
     },
-    system_records.ApiError: {"source": _WORD_OF_A_SET},
+    system_records.ApiError: {"source": _FIXED_VALUE},
     system_records.ModelRefusal: {"request_id": _ID, "retracted_message_uuids": _ID},
     attachments.Attachment: {
         "rendered": _COPY,
-        "rendered_role": _WORD_OF_A_SET,
+        "rendered_role": _FIXED_VALUE,
         "rendered_in_human_turn": _FIGURES,
     },
-    attachment_kinds.OtherAttachment: {"kind": _WORD_OF_A_SET},
+    attachment_kinds.OtherAttachment: {"kind": _FIXED_VALUE},
     kinds.QueuedCommand: {
         "prompt": ELSEWHERE,
         "timestamp": _ENVELOPE,
         **dict.fromkeys(("source_uuid", "delivery_id", "run_id"), _ID),
-        **dict.fromkeys(("command_mode", "tools_used_delta"), _WORD_OF_A_SET),
+        **dict.fromkeys(("command_mode", "tools_used_delta"), _FIXED_VALUE),
         **dict.fromkeys(("image_paste_ids", "usage"), _FIGURES),
     },
     kinds.FileKind: {"saved_copy_framing": _FIGURES},
     kinds.EditedImageFile: {"content": _OPAQUE},
-    kinds.SelectedLines: {"ide_name": _WORD_OF_A_SET},
-    kinds.HookKind: {"tool_use_id": _ID, "hook_event": _WORD_OF_A_SET},
+    kinds.SelectedLines: {"ide_name": _FIXED_VALUE},
+    kinds.HookKind: {"tool_use_id": _ID, "hook_event": _FIXED_VALUE},
     kinds.AsyncHookResponse: {"process_id": _ID},
-    kinds.PlanKind: {"reminder_type": _WORD_OF_A_SET},
+    kinds.PlanKind: {"reminder_type": _FIXED_VALUE},
     kinds.StructuredOutput: {"tool_use_id": _ID},
-    kinds.CommandPermissions: {"model": _WORD_OF_A_SET, "allowed_tools": _WORD_OF_A_SET},
+    kinds.CommandPermissions: {"model": _FIXED_VALUE, "allowed_tools": _FIXED_VALUE},
     kinds.TextReminder: {"text": _SAME_EVERYWHERE},
     **{
         kind: dict.fromkeys(kind.__struct_fields__, _SAME_EVERYWHERE)
@@ -244,10 +244,10 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
     },
     system_records.Progress: {"tool_use_id": _ID, "parent_tool_use_id": _ID},
     system_records.HookProgress: dict.fromkeys(("hook_event", "hook_name", "command"), _COPY),
-    system_records.OtherProgress: {"kind": _WORD_OF_A_SET},
-    system_records.SavedHookContext: {"tool_use_id": _ID, "hook_event": _WORD_OF_A_SET},
+    system_records.OtherProgress: {"kind": _FIXED_VALUE},
+    system_records.SavedHookContext: {"tool_use_id": _ID, "hook_event": _FIXED_VALUE},
     **{
-        kind: dict.fromkeys(kind.__struct_fields__, _SIGN_OF_LIFE)
+        kind: dict.fromkeys(kind.__struct_fields__, _PROGRESS)
         for kind in (
             system_records.AgentProgress,
             system_records.McpProgress,
@@ -259,9 +259,9 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
     },
     state.Summary: {"leaf_uuid": _ID},
     state.QueueOperation: {
-        "operation": _WORD_OF_A_SET,
+        "operation": _FIXED_VALUE,
         "content": ELSEWHERE,
-        "reason": _WORD_OF_A_SET,
+        "reason": _FIXED_VALUE,
         "command_uuid": _ID,
         "delivery_id": _ID,
     },
@@ -273,33 +273,33 @@ UNREAD: Final[dict[type[Struct], dict[str, str]]] = {
         "backup": _FIGURES,
     },
     state.LastPrompt: {"last_prompt": _COPY, "leaf_uuid": _ID},
-    state.AgentColor: {"agent_color": _WORD_OF_A_SET},
-    state.Mode: {"mode": _WORD_OF_A_SET},
-    state.PermissionMode: {"permission_mode": _WORD_OF_A_SET},
+    state.AgentColor: {"agent_color": _FIXED_VALUE},
+    state.Mode: {"mode": _FIXED_VALUE},
+    state.PermissionMode: {"permission_mode": _FIXED_VALUE},
     state.WorktreeSession: {"original_head_commit": _ID, "session_id": _ID},
     state.ContinuedIn: {"continued_in_session_id": _ID},
-    state.Replacement: {"kind": _WORD_OF_A_SET, "tool_use_id": _ID},
+    state.Replacement: {"kind": _FIXED_VALUE, "tool_use_id": _ID},
     state.ContentReplacement: {"agent_id": _ID},
     state.ForkContextRef: dict.fromkeys(("agent_id", "parent_session_id", "parent_last_uuid"), _ID),
     state.BridgeSession: dict.fromkeys(
         ("bridge_session_id", "owner_account_uuid", "owner_organization_uuid"), _ID
     ),
     state.CostState: {"model_usage": _FIGURES},
-    state.ToolsUsed: {"tools": _WORD_OF_A_SET},
-    state.AtisLatch: {"atis": _WORD_OF_A_SET},
-    state.IsolationLatch: {"side": _WORD_OF_A_SET},
-    state.MemoryMode: {"mode": _WORD_OF_A_SET, "after_uuid": _ID},
-    state.HistorySuppression: {"cause": _WORD_OF_A_SET, "ts": _ENVELOPE},
+    state.ToolsUsed: {"tools": _FIXED_VALUE},
+    state.AtisLatch: {"atis": _FIXED_VALUE},
+    state.IsolationLatch: {"side": _FIXED_VALUE},
+    state.MemoryMode: {"mode": _FIXED_VALUE, "after_uuid": _ID},
+    state.HistorySuppression: {"cause": _FIXED_VALUE, "ts": _ENVELOPE},
     state.ArtifactCommentMonitor: {"artifacts": _FIGURES},
     state.ArtifactAutoreactLedger: {"account_uuid": _ID, "artifacts": _FIGURES},
     state.AttributionSnapshot: {"message_id": _ID},
-    state.AgentMetadata: {"agent_id": _ID, "agent_type": _WORD_OF_A_SET},
+    state.AgentMetadata: {"agent_id": _ID, "agent_type": _FIXED_VALUE},
     **{
         kind: dict.fromkeys(kind.__struct_fields__, _COPY)
         for kind in (state.ApiRequestShape, state.ApiRequestBlob, state.ApiRequest)
     },
     JournalRow: {"key": _ID, "agent_id": _ID},
-    JournalResult: {"tools_used": _WORD_OF_A_SET},
+    JournalResult: {"tools_used": _FIXED_VALUE},
 }
 """Fields that are neither searched nor shown, with the reason; a subclass inherits them."""
 

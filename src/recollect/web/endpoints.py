@@ -58,7 +58,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/overview",
-        summary="Get activity by day, this week, what runs, what expires, and projects.",
+        summary="Get activity by day, this week, running and expiring sessions, and projects.",
         parameters=session_endpoints.NoParameters,
         answer=session_endpoints.describe_overview,
         returns=session_documents.Overview,
@@ -89,7 +89,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/sessions/{id}/checkpoints",
-        summary="List the states of a session's files, one per prompt.",
+        summary="List the checkpoints of a session: its files at each prompt.",
         parameters=session_endpoints.SessionParameters,
         answer=session_endpoints.list_checkpoints,
         returns=file_versions.CheckpointsDocument,
@@ -176,7 +176,7 @@ ENDPOINTS: Final = (
     ),
     Endpoint(
         path="/api/health",
-        summary="Report what is on disk, what is unknown and what is damaged.",
+        summary="Check transcripts for damage and unknown data.",
         parameters=session_endpoints.NoParameters,
         answer=session_endpoints.describe_health,
         returns=session_documents.HealthDocument,

@@ -63,7 +63,7 @@ EVENTS: Final[dict[StreamName, EventKind]] = {
     "sessions": EventKind(SessionChange, "All sessions: these have changed."),
     "reload": EventKind(
         ReloadEvent,
-        "All sessions: too much was missed, or the server was restarted; load everything again.",
+        "All sessions: events were missed, or the server was restarted; reload everything.",
     ),
     "found": EventKind(
         EventDocument,

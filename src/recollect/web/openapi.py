@@ -43,7 +43,7 @@ _EVENT_ERRORS: Final = {
 }
 _ACTION_ERRORS: Final = {
     401: _ERRORS[401],
-    403: "Not from a page of this server, without its nonce, or the server may not run anything.",
+    403: "Not sent by a page of this server, wrong nonce, or running Claude Code is not allowed.",
     404: "No such conversation.",
     409: "It has ended, the request is settled, or too many conversations are running.",
     422: _ERRORS[422],
@@ -75,7 +75,7 @@ def describe_api() -> OpenApiObject:
             "title": "Recollect",
             "version": __version__,
             "description": "Claude Code sessions on this machine. Paths below /c are for pages of"
-            " this server: they steer conversations, and need `recollect serve --allow-run`.",
+            " this server: they control conversations and need `recollect serve --allow-run`.",
         },
         "security": [{"bearer": []}, {"cookie": []}],
         "paths": {
@@ -140,7 +140,7 @@ def _describe_events(known: Schemas) -> OpenApiObject:
         ],
         "responses": {
             "200": {
-                "description": "A stream that does not end. A comment is sent after"
+                "description": "An endless stream. A comment is sent after"
                 f" {event_stream.HEARTBEAT_SECONDS:.0f} seconds without an event.",
                 "content": {
                     event_stream.EVENT_STREAM: {
@@ -160,8 +160,8 @@ def _describe_conversations(known: Schemas) -> OpenApiObject:
         f"{own}/{name}": {"post": _describe_action(f"conversation_{name}", action, own, known)}
         for name, action in page_messages.ACTIONS.items()
     }
-    follow = "Follow one conversation, as its page does."
-    follow_all = "Follow the list of conversations."
+    follow = "Stream the events of one conversation."
+    follow_all = "Stream the list of conversations."
     return {
         CONVERSATIONS: {
             "post": _describe_action(

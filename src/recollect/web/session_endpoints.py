@@ -38,7 +38,7 @@ from recollect.workspace.session_places import find_span, iter_subagents
 from recollect.workspace.turn_selection import MAX_STEPS, TurnRange, TurnWindow
 
 Project = Annotated[
-    str, Meta(max_length=MAX_ID, description="A project's directory name, if ids repeat.")
+    str, Meta(max_length=MAX_ID, description="A project's directory name, if several have this id.")
 ]
 
 
@@ -230,12 +230,12 @@ class TurnsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = ""
     steps: Annotated[
         int,
-        Meta(ge=1, le=MAX_STEPS, description="Start no further turn after this many steps."),
+        Meta(ge=1, le=MAX_STEPS, description="Do not start another turn after this many steps."),
     ] = MAX_STEPS
     quick: Annotated[
         bool,
         Meta(
-            description="Answer from the start of a long file if not all of it has been read yet."
+            description="Respond with the start of a long file if the rest has not been read yet."
         ),
     ] = False
 

@@ -261,7 +261,7 @@ class TurnWindow(Struct, frozen=True, kw_only=True):
     agent: str = ""
     """Turns of this subagent instead of the session."""
     steps: int = MAX_STEPS
-    """Start no further turn after this many steps."""
+    """Do not start another turn after this many steps."""
     is_quick: bool = False
     """Use only the beginning of a long file if the rest has not been read yet."""
     is_complete: bool = False

@@ -26,7 +26,7 @@ from tests.every_field import WORD, Json, is_unread, iter_struct, list_records, 
 from tests.session.chains import system, user
 
 LEFT_OUT = {
-    "UserMessage.role": "one word of a small set",
+    "UserMessage.role": "one of a few fixed values",
     "CompactBoundary.content": "always the same words; the compaction is shown",
     **{
         f"{kind}.{name}": "an id, or bookkeeping of the API"

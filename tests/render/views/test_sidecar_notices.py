@@ -45,9 +45,9 @@ def test_lists_and_plan_are_notices(session: Session) -> None:
     """Each list names the agent that it belongs to, unless that is the session itself."""
     dig = CheckItem("Dig", CheckState.ACTIVE, "task 1")
     assert set(list_sidecar_notices(load_session_lists(session), session.id)) == {
-        _make("Todo list", Checklist((CheckItem("Pull the plug", CheckState.DONE),))),
+        _make("To-do list", Checklist((CheckItem("Pull the plug", CheckState.DONE),))),
         _make(
-            "Todo list of agent a000001",
+            "To-do list of agent a000001",
             Checklist((CheckItem("Count the fish", CheckState.DONE),)),
         ),
         _make("Tasks", Checklist((dig,)), Fields((("Dig", "By hand"),))),

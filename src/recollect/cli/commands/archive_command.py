@@ -55,9 +55,10 @@ def archive_command(ctx: click.Context) -> int:
 def enable(*, yes: bool, hook: bool, claude_dirs: tuple[Path, ...], as_json: bool) -> int:
     """Turn on the archive.
 
-    Shows where it will be and how much space it needs, then asks for confirmation. Copies nothing
-    yet: run `recollect archive sync` regularly, or let a hook or timer do it. `--hook` prints
-    snippets for Claude Code, systemd, launchd, Task Scheduler and cron, but installs none of them.
+    Shows where it will be and how much space it needs, then asks for confirmation. Nothing is
+    copied yet: run `recollect archive sync` regularly, or let a hook or timer do it. `--hook`
+    prints snippets for Claude Code, systemd, launchd, Task Scheduler and cron, but installs none of
+    them.
 
     \b
       recollect archive enable
@@ -230,11 +231,11 @@ def restore(
     """Restore archived sessions byte for byte.
 
     SESSION is the id of an archived session, or the start of it. Files are written to the directory
-    `restored-sessions` unless `--to` names another, laid out like a Claude directory. An existing
-    file is never overwritten; if one is different, nothing is restored.
+    `restored-sessions`, or the one given by `--to`, in the layout of a Claude directory. An
+    existing file is never overwritten; if one is different, nothing is restored.
 
-    A Claude directory is written to only if `--into-claude-dir` names it. Files restored there get
-    the current time, so that Claude Code does not delete them again at its next start. Use
+    Use `--into-claude-dir` to write to a Claude directory instead. Files restored there get the
+    current time, so that Claude Code does not delete them again at its next start. Use
     `--keep-times` to keep the original times.
 
     \b
@@ -270,8 +271,8 @@ def restore(
 def prune(*, older_than: str | None, dry_run: bool, yes: bool, as_json: bool) -> int:
     """Remove old sessions from the archive.
 
-    Removes objects that nothing needs and, with `--older-than`, sessions that were last active
-    before that date and are no longer in a Claude directory. This cannot be undone.
+    Removes unused objects and, with `--older-than`, sessions that were last active before that date
+    and are no longer in a Claude directory. This cannot be undone.
 
     \b
       recollect archive prune --older-than 52w --dry-run

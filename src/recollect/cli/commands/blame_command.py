@@ -49,8 +49,8 @@ class _Options(file_text.SearchOptions):
 @click.option(
     "--stat",
     is_flag=True,
-    help="Count lines by session, prompt and model; for a directory, the current one by default, "
-    "in all tracked files.",
+    help="Count lines by session, prompt and model. PATH may also be a directory (default: "
+    "the current one); all of its tracked files are counted.",
 )
 @click.option("--porcelain", is_flag=True, help="Output for scripts, like `git blame --porcelain`.")
 @reveal_option

@@ -141,8 +141,8 @@ def import_command(
 
     FILE is a bundle made by `recollect bundle`. All of it is checked before anything is written,
     and existing files are never overwritten. An encrypted bundle needs `--identity`, or asks for
-    its passphrase. Files are written to the directory `imported-sessions` unless `--to` names
-    another, laid out like a Claude directory, so that other commands can read it with
+    its passphrase. Files are written to the directory `imported-sessions`, or the one given by
+    `--to`, in the layout of a Claude directory, so that other commands can read it with
     `--claude-dir`.
 
     With `--into-claude-dir`, Claude Code can resume the sessions, in the same directory as on the

@@ -27,7 +27,7 @@ from recollect.workspace.session_queries import plan_resume_at
 def star_command(names: tuple[str, ...], *, remove: bool, claude_dirs: tuple[Path, ...]) -> int:
     """Star sessions to find them again.
 
-    See `recollect show` for how to specify SESSION. Stars are kept in Recollect's own data
+    See `recollect show` for how to specify SESSION. Stars are stored in Recollect's own data
     directory, never in the Claude directory; `recollect list --starred` lists them.
 
     \b
@@ -52,8 +52,8 @@ def note_command(
 ) -> int:
     """Show or set your note on a session.
 
-    See `recollect show` for how to specify SESSION. Notes are private: they are kept in Recollect's
-    own data directory, never in the Claude directory, and are never exported.
+    See `recollect show` for how to specify SESSION. Notes are private: they are stored in
+    Recollect's own data directory, never in the Claude directory, and are never exported.
 
     \b
       recollect note latest "the approach that worked"

@@ -103,18 +103,18 @@ class _Options(TypedDict):
 @click.option(
     "--since",
     metavar="DATE",
-    help="Count calls from DATE on: 2026-11-15, 2026-11, yesterday, 7d, 2w, 12h.",
+    help="Only calls since DATE: 2026-11-15, 2026-11, yesterday, 7d, 2w, 12h.",
 )
-@click.option("--until", metavar="DATE", help="Count calls up to and including DATE.")
+@click.option("--until", metavar="DATE", help="Only calls on or before DATE.")
 @terminal_output.pager_option
 @claude_dir_option
 @json_option
 def tools_command(**options: Unpack[_Options]) -> int:
     """Report tool calls, their outcomes and durations.
 
-    Grouped by tool and by MCP server. Each call is counted once, however many transcripts contain a
-    copy; calls by subagents are included. Durations run from the call to its result, including the
-    wait for permission; MEDIAN and P95 are the 50th and 95th percentiles.
+    Groups calls by tool and by MCP server. Each call is counted once, however many transcripts
+    contain a copy; calls by subagents are included. Durations run from the call to its result,
+    including the wait for permission; MEDIAN and P95 are the 50th and 95th percentiles.
 
     The first run reads every transcript, later runs only what has changed.
 

@@ -64,9 +64,9 @@ class _Options(TypedDict):
 @click.option(
     "--since",
     metavar="DATE",
-    help="Count from DATE on: 2026-11-15, 2026-11, yesterday, 7d, 2w.",
+    help="Only usage since DATE: 2026-11-15, 2026-11, yesterday, 7d, 2w.",
 )
-@click.option("--until", metavar="DATE", help="Count up to and including DATE.")
+@click.option("--until", metavar="DATE", help="Only usage on or before DATE.")
 @click.option(
     "--project", default="", metavar="TEXT", help="Only projects whose path contains TEXT."
 )

@@ -145,7 +145,7 @@ def _name(record: Chain) -> str:
     return name.replace("_", " ").capitalize()
 
 
-TODOS = "Todo list"
+TODOS = "To-do list"
 TASKS = "Tasks"
 PLAN = "Plan"
 

@@ -48,18 +48,18 @@ from recollect.web.services import Services
 
 PAGE_EVENTS: Final[dict[str, EventKind]] = {
     "status": EventKind(ConversationStatusEvent, "Status, settings or cost changed."),
-    "block": EventKind(BlockEvent, "The model writes: a block was started, or has more text."),
-    "record": EventKind(RecordEvent, "A block is complete; its turn can be read."),
+    "block": EventKind(BlockEvent, "The model is writing: a block was started or has more text."),
+    "record": EventKind(RecordEvent, "A block is complete; its turn can be loaded."),
     "prompt": EventKind(PromptEvent, "A prompt was queued, taken or withdrawn."),
-    "request": EventKind(RequestEvent, "Claude Code asks, or the request was settled."),
+    "request": EventKind(RequestEvent, "Claude Code made a request, or a request was settled."),
     "tasks": EventKind(TasksEvent, "The background tasks changed."),
-    "notice": EventKind(ConversationNotice, "Something to show, such as a line on stderr."),
+    "notice": EventKind(ConversationNotice, "A notice to show, such as a line on stderr."),
     "finished": EventKind(ConversationStatusEvent, "The turn is over."),
-    "reload": EventKind(ReloadEvent, "Too much was missed: load the page again."),
+    "reload": EventKind(ReloadEvent, "Too many events were missed: reload the page."),
 }
 RUNNING_EVENTS: Final[dict[str, EventKind]] = {
     "conversations": EventKind(
-        ConversationsDocument, "All conversations: at first, and whenever one is different."
+        ConversationsDocument, "All conversations: sent on connect, and whenever one changes."
     ),
 }
 
@@ -341,7 +341,7 @@ class Action(Struct, frozen=True):
 
 
 START_ACTION: Final = Action(
-    StartBody, "Start a conversation; resume or fork a session if one is named."
+    StartBody, "Start a conversation; resume or fork a session if one is given."
 )
 ACTIONS: Final[dict[str, Action]] = {
     "prompts": Action(
@@ -349,11 +349,11 @@ ACTIONS: Final[dict[str, Action]] = {
     ),
     "answers": Action(answers.AnswerBody, "Answer an open request, once."),
     "interrupt": Action(NoBody, "Interrupt the turn."),
-    "settings": Action(SettingsBody, "Change the model, the permission mode or the thinking."),
-    "compact": Action(NamedBody, "Summarise the conversation; `name` says what to keep."),
-    "withdraw": Action(NamedBody, "Take back the queued prompt `name`."),
+    "settings": Action(SettingsBody, "Change the model, permission mode or thinking level."),
+    "compact": Action(NamedBody, "Compact the conversation; `name` tells the model what to keep."),
+    "withdraw": Action(NamedBody, "Withdraw the queued prompt `name`."),
     "edit": Action(
-        NamedBody, "Take back the queued prompt `name`, to edit it.", sent_prompts.PromptBody
+        NamedBody, "Withdraw the queued prompt `name` for editing.", sent_prompts.PromptBody
     ),
     "tasks": Action(NamedBody, "Stop the background task `name`."),
     "reveal": Action(SecretTag, "Show the secret behind a tag.", RevealedSecret),

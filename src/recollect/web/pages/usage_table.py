@@ -145,13 +145,13 @@ def name_key(key: str | None, group: Group, translator: Translator) -> str:
     """Return the name of a row from its key alone."""
     if key is not None:
         return key
-    untold = {
+    unset = {
         **dict.fromkeys((Group.DAY, Group.WEEK, Group.MONTH, Group.BLOCK), "date"),
         Group.BRANCH: "branch",
         Group.TOOL: "tool",
         Group.MCP_SERVER: "mcp-server",
     }
-    return translator(f"untold.{untold.get(group, 'other')}")
+    return translator(f"unset.{unset.get(group, 'other')}")
 
 
 class _Names:
