@@ -5,7 +5,7 @@ requests is divided among the texts in between by their size. What is left over 
 in the transcript, or as no longer sent. The parts always add up to the growth.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -60,7 +60,22 @@ _READ_EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 """Hook events whose output the model reads."""
 
 
-def measure_request(message: Message) -> Tokens | None:
+def measure_context(replies: Sequence[Message]) -> int:
+    """Return the tokens that the model read for the last reply that recorded them, or 0."""
+    requests = map(_measure_request, reversed(replies))
+    return next((request.prompt for request in requests if request), 0)
+
+
+def measure_turn(before: Iterable[Metered], own: Iterable[Metered]) -> "ContextMeter":
+    """Return a meter at the end of a turn with its `own` entries, after those `before` it."""
+    meter = ContextMeter()
+    meter.add_all(before)
+    meter.begin_turn()
+    meter.add_all(own)
+    return meter
+
+
+def _measure_request(message: Message) -> Tokens | None:
     """Return the tokens of the request that `message` answers; None if they are not recorded."""
     if message.role != "assistant" or message.is_synthetic or message.usage is None:
         return None
@@ -130,7 +145,7 @@ class ContextMeter(Struct):
     def _add_reply(self, message: Message) -> None:
         if message.is_synthetic:
             return
-        request = measure_request(message)
+        request = _measure_request(message)
         if request is not None:
             self._share_out(request.prompt)
         size = 0

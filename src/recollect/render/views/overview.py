@@ -15,6 +15,7 @@ from recollect.render.views import message_steps, part_builders, task_reports, t
 from recollect.render.views.timeline import Timeline, build_timeline
 from recollect.render.views.tools import describe_call
 from recollect.session import facts, figures, times, tool_calls, turns
+from recollect.session.context_growth import measure_context
 from recollect.session.messages import Message
 from recollect.session.session import Session
 
@@ -53,7 +54,7 @@ def _make_entry(
         errors=len(failures),
         failures=failures,
         trace=figures.trace_turn(session, turn),
-        context_tokens=turn_views.measure_context(turn_views.list_replies(turn)),
+        context_tokens=measure_context(turn_views.list_replies(turn)),
         subagents=_list_subagents(session, _iter_calls(session, *turn.messages)),
     )
 

@@ -27,7 +27,7 @@ from recollect.render.views.timeline import Timeline, TimelineEntry, build_timel
 from recollect.render.views.tools import describe_call
 from recollect.session import hook_runs, messages, metadata, prompts, record_texts
 from recollect.session.branches import Branch
-from recollect.session.context_growth import ContextMeter, Metered, measure_request
+from recollect.session.context_growth import ContextMeter, Metered, measure_context, measure_turn
 from recollect.session.session import Session
 from recollect.session.turns import Turn
 
@@ -127,19 +127,10 @@ def list_replies(turn: Turn) -> list[messages.Message]:
     return [said for said in turn.messages if said.role == "assistant" and not said.is_synthetic]
 
 
-def measure_context(replies: Sequence[messages.Message]) -> int:
-    """Return the tokens that the model read for the last reply that recorded them."""
-    requests = map(measure_request, reversed(replies))
-    return next((request.prompt for request in requests if request), 0)
-
-
 def meter_turn(timeline: Timeline, turn: Turn) -> ContextMeter:
     """Return a meter of the context at the end of `turn`, which has what the turn added."""
-    meter = ContextMeter()
-    meter.add_all(_list_since_request(timeline, turn))
-    meter.begin_turn()
-    meter.add_all(_iter_metered(timeline.entries[turn.index]))
-    return meter
+    own = _list_metered(timeline.entries[turn.index])
+    return measure_turn(_list_since_request(timeline, turn), own)
 
 
 def _list_since_request(timeline: Timeline, turn: Turn) -> list[Metered]:
@@ -147,10 +138,10 @@ def _list_since_request(timeline: Timeline, turn: Turn) -> list[Metered]:
     found: list[Metered] = []
     index = _find_previous_turn(timeline, turn.index)
     while index is not None:
-        entries = list(_iter_metered(timeline.entries[index]))
+        entries = _list_metered(timeline.entries[index])
         for place in range(len(entries) - 1, -1, -1):
             entry = entries[place]
-            if isinstance(entry, messages.Message) and measure_request(entry):
+            if isinstance(entry, messages.Message) and measure_context([entry]):
                 return entries[place:] + found
         found = entries + found
         index = _find_previous_turn(timeline, index)
@@ -167,15 +158,17 @@ def _find_previous_turn(timeline: Timeline, index: int) -> int | None:
     return next((each for each in turns if each < index), None)
 
 
-def _iter_metered(entries: Iterable[TimelineEntry]) -> Iterator[Metered]:
+def _list_metered(entries: Iterable[TimelineEntry]) -> list[Metered]:
+    found: list[Metered] = []
     for entry in entries:
         if entry.message is not None:
             if entry.what is entry.message.records[0]:
-                yield entry.message
+                found.append(entry.message)
         elif isinstance(
             entry.what, attachments.Attachment | CompactBoundary | MicrocompactBoundary
         ):
-            yield entry.what
+            found.append(entry.what)
+    return found
 
 
 def find_opener(turn: Turn) -> messages.Message | None:
