@@ -189,7 +189,7 @@ def list_alternatives(session: Session) -> tuple[str, ...]:
     """Return the first record of each abandoned branch, in order."""
     return tuple(
         option
-        for branch in session.branches
+        for branch in session.contents.branches
         for option in branch.options
         if option != branch.chosen
     )
@@ -328,7 +328,8 @@ def _can_be_quick(workspace: "ServedWorkspace", found: "FoundSession", wanted: T
 
 
 def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) -> TurnRange:
-    total = len(session.turns)
+    contents = session.contents
+    total = len(contents.turns)
     start, location = wanted.start, None
     if wanted.at:
         location = find_location(session, wanted.at, wanted.offset, wanted.words)
@@ -343,9 +344,9 @@ def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) ->
         location=location,
         cost_before=workspace.accumulate_costs(session)[min(start, total)],
         agent_costs=_price_agents(workspace, session, turns),
-        messages=session.metadata.message_count,
+        messages=contents.metadata.message_count,
         branches=len(list_alternatives(session)),
-        segments=len(session.segments),
+        segments=len(contents.segments),
     )
 
 
@@ -362,7 +363,7 @@ def _price_agents(
     prices = workspace.price_list
     return {
         each.agent_id: _add_up(price_turn(turn, prices) for turn in each.session.turns)
-        for each in session.subagents
+        for each in session.contents.subagents
         if each.agent_id in wanted
     }
 
@@ -388,7 +389,7 @@ def accumulate_costs(turns: Iterable[Turn], prices: Prices) -> list[int | None]:
 def _price(
     workspace: "ServedWorkspace", session: Session, views: tuple[TurnView, ...]
 ) -> tuple[int | None, ...]:
-    turns, prices = session.turns, workspace.price_list
+    turns, prices = session.contents.turns, workspace.price_list
     return tuple(
         price_turn(turns[view.number - 1], prices) if view.number <= len(turns) else None
         for view in views
