@@ -45,7 +45,7 @@ from recollect.cli.terminal_output import force_pager, wants_colour
 from recollect.documents.search_results import Hit
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
-from recollect.launch.client_commands import check_resume, check_shown
+from recollect.launch.client_commands import check_resume, format_command
 from recollect.workspace.workspace import Workspace
 
 _PROGRAMS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
@@ -404,12 +404,11 @@ def _check_resume(workspace: Workspace, listing: SessionListing) -> str:
 
 def _copy_command(workspace: Workspace, listing: SessionListing) -> str:
     try:
-        plan = workspace.plan_resume(listing.path)
-        check_shown(plan)
+        command = format_command(workspace.plan_resume(listing.path))
     except RecollectError as error:
         return str(error)
-    copy_text(plan.shell_command, _write_to_terminal)
-    return f"Copied: {plan.shell_command}"
+    copy_text(command, _write_to_terminal)
+    return f"Copied: {command}"
 
 
 def _write_to_terminal(sequence: str) -> None:

@@ -24,8 +24,8 @@ from msgspec import Struct
 
 from recollect.archive.deleted_sessions import is_partial
 from recollect.errors import NothingFound, UsageError
-from recollect.locations import Transcript, TranscriptKind, encode_project_path
-from recollect.locations.claude_directories import CONFIG_VARIABLE, encode_without_limit, find_home
+from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.claude_directories import CONFIG_VARIABLE, find_home, list_project_names
 from recollect.render.terminal import safe_text
 from recollect.sources.source import is_only_archived
 
@@ -112,13 +112,15 @@ def find_client(environment: Mapping[str, str], remedy: str) -> str:
     return str(Path(client).absolute())
 
 
-def check_shown(plan: Resumption) -> None:
-    """Raise UsageError if the printed command would not be run as it looks."""
-    if safe_text(plan.shell_command, single_line=True) != plan.shell_command:
+def format_command(plan: Resumption) -> str:
+    """Return the shell command to print; raises UsageError if it would not be run as it looks."""
+    command = plan.shell_command
+    if safe_text(command, single_line=True) != command:
         raise UsageError(
             f"The name of the directory contains control or invisible characters: "
             f"{plan.directory}\nChange to it yourself and run `{' '.join(plan.arguments)}`."
         )
+    return command
 
 
 def resume(plan: Resumption) -> NoReturn:
@@ -151,8 +153,7 @@ def _find_directory(cwd: str, project: str) -> str:
     """Return the directory of the project: the session may have moved into a subdirectory since."""
     path = Path(cwd)
     for directory in (path, *path.parents):
-        names = encode_project_path(str(directory)), encode_without_limit(str(directory))
-        if project in names:
+        if project in list_project_names(str(directory)):
             return str(directory)
     return cwd
 

@@ -13,7 +13,7 @@ from recollect.cli.options import SessionName, claude_dir_option, json_option, s
 from recollect.documents.command_reports import OpenDocument, ResumeDocument
 from recollect.documents.session_listing import LiveProcess
 from recollect.errors import NothingFound, UsageError
-from recollect.launch.client_commands import Resumption, check_resume, check_shown, resume
+from recollect.launch.client_commands import Resumption, check_resume, format_command, resume
 from recollect.launch.web_link import find_server, make_link, make_sign_in_link
 from recollect.locations.place_names import make_path
 from recollect.render.terminal import safe_text
@@ -168,8 +168,7 @@ def resume_command(
 
         click.echo(format_document(_describe(plan)))
     elif only_print:
-        check_shown(plan)
-        click.echo(plan.shell_command)
+        click.echo(format_command(plan))
     else:
         check_resume(plan)
         _warn_if_open(process, plan.session_id)

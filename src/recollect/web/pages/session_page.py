@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 from recollect.documents.session_documents import OutlineEntry
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
-from recollect.launch.client_commands import check_shown, plan_resume
+from recollect.launch.client_commands import format_command, plan_resume
 from recollect.library.sidecar_files import load_lists
 from recollect.lineage import Relatives
 from recollect.quantities import format_dollars
@@ -371,11 +371,9 @@ def _make_frame(
 
 def _find_resume_command(found: FoundSession) -> str:
     try:
-        plan = plan_resume(found.transcript, found.listing.cwd)
-        check_shown(plan)
+        return format_command(plan_resume(found.transcript, found.listing.cwd))
     except RecollectError:
         return ""
-    return plan.shell_command
 
 
 def make_file_address(path: str) -> str:
