@@ -60,6 +60,11 @@ def encode_without_limit(cwd: str) -> str:
     return "".join(chr(unit) if unit in _KEPT_UNITS else "-" for unit in _utf16_units(cwd))
 
 
+def list_project_names(cwd: str) -> tuple[str, str]:
+    """Return the names that current and old versions give to a work directory."""
+    return encode_project_path(cwd), encode_without_limit(cwd)
+
+
 def is_plain_name(name: str) -> bool:
     """Return whether an untrusted string may be joined to a directory as one component.
 

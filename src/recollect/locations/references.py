@@ -35,12 +35,7 @@ class WorkDirectory(NamedTuple):
     def is_named(self, directory_name: str) -> bool:
         """Return whether a project directory's name is certainly made from this path."""
         return any(
-            directory_name
-            in (
-                claude_directories.encode_project_path(path),
-                claude_directories.encode_without_limit(path),
-            )
-            for path in self.spellings
+            directory_name in claude_directories.list_project_names(path) for path in self.spellings
         )
 
     def may_be_named(self, directory_name: str) -> bool:

@@ -55,7 +55,8 @@ def find_project_paths(
     directories may share an encoded name, so the file itself decides first, then other files of
     the project. If no directory matches, the most used one is taken.
     """
-    encoded = {cwd: _encode(cwd) for cwd in {use.cwd for use in uses}}
+    names = claude_directories.list_project_names
+    encoded = {cwd: names(cwd) for cwd in {use.cwd for use in uses}}
     matching = [use for use in uses if projects[use.file_id] in encoded[use.cwd]]
     by_file = _most_used((use.file_id, use) for use in matching)
     by_project = _most_used((projects[use.file_id], use) for use in matching)
@@ -64,10 +65,6 @@ def find_project_paths(
         file_id: by_file.get(file_id) or by_project.get(project) or by_use.get(project) or project
         for file_id, project in projects.items()
     }
-
-
-def _encode(cwd: str) -> tuple[str, str]:
-    return claude_directories.encode_project_path(cwd), claude_directories.encode_without_limit(cwd)
 
 
 def _most_used(keyed: Iterable[tuple[int | str, DirectoryUse]]) -> dict[int | str, str]:

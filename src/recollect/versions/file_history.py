@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
 
-from recollect.locations import Transcript, encode_project_path
-from recollect.locations.claude_directories import encode_without_limit
+from recollect.locations import Transcript
+from recollect.locations.claude_directories import list_project_names
 from recollect.reader.line_blocks import masked_by
 from recollect.session.times import merge_by_time
 from recollect.sources.safe_files import list_readable
@@ -58,10 +58,11 @@ def select_transcripts_of(
     names: set[str] = set()
     prefixes: list[str] = []
     for directory in (*aliases.roots, *aliases.moved_from, *aliases.worktrees):
-        prefixes += [encode_without_limit(directory) + "-", encode_project_path(directory)]
+        current, old = list_project_names(directory)
+        prefixes += [f"{old}-", current]
     for path in (*aliases.paths, *aliases.moved_from, *aliases.worktrees):
         for parent in (path, *_iter_parents(path)):
-            names |= {encode_project_path(parent), encode_without_limit(parent)}
+            names.update(list_project_names(parent))
     return [
         each
         for each in transcripts
@@ -184,10 +185,7 @@ def _extend(
 ) -> file_paths.PathAliases:
     """Add the earlier directories and worktrees that a session records."""
     worktrees = [path for path, directory in outline.worktrees if directory in aliases.roots]
-    is_here = any(
-        transcript.project_dir.name in (encode_project_path(root), encode_without_limit(root))
-        for root in aliases.roots
-    )
+    is_here = any(transcript.project_dir.name in list_project_names(root) for root in aliases.roots)
     moved = [
         cwd
         for cwd in outline.cwds

@@ -26,7 +26,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import NothingFound, UsageError
-from recollect.locations.claude_directories import encode_project_path, encode_without_limit
+from recollect.locations.claude_directories import list_project_names
 from recollect.redact import mask_in_lines
 from recollect.versions import file_paths, file_restore, file_texts, replay
 from recollect.web import endpoints, http_messages, middleware, session_endpoints, templating
@@ -205,8 +205,8 @@ def find_place(services: Services, path: str, sessions: tuple[str, ...]) -> Path
     """Return the location of a file to restore; raise UsageError if a page must not restore it."""
     for listing in services.workspace.snapshot.sessions:
         root = listing.cwd or ""
-        names = (encode_project_path(root), encode_without_limit(root))
-        if listing.id not in sessions or listing.project not in names or _is_above_home(root):
+        is_named = listing.project in list_project_names(root)
+        if listing.id not in sessions or not is_named or _is_above_home(root):
             continue
         inside = file_paths.relative_to(path, root) or "."
         if not any(part.startswith(".") for part in inside.split("/")):

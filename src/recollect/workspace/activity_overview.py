@@ -24,7 +24,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.documents.usage_groups import Group
 from recollect.health.retention import SOON
 from recollect.library.session_filters import find_start
-from recollect.locations.claude_directories import encode_project_path, encode_without_limit
+from recollect.locations.claude_directories import encode_project_path, list_project_names
 from recollect.sync import find_calls
 from recollect.usage.totals import Totals, add_up, to_dollars
 from recollect.usage.zones import Zone, load_zone
@@ -69,7 +69,7 @@ def group_projects(listings: Iterable[SessionListing]) -> list[ProjectMembers]:
 
 def is_named_after(project: str, path: str) -> bool:
     """Return whether a project directory is named after a work directory."""
-    return project in (encode_project_path(path), encode_without_limit(path))
+    return project in list_project_names(path)
 
 
 def _unite(by_project: Mapping[str, Sequence[SessionListing]]) -> dict[str, str]:
