@@ -1,5 +1,7 @@
 """A session as a file, from the server: what the command exports, byte for byte."""
 
+import csv
+import io
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -11,13 +13,15 @@ from urllib.parse import unquote
 import pytest
 
 from recollect.demo import CLAUDE_DIRECTORY
-from recollect.export import ExportOptions, Format, Level
+from recollect.export import ExportOptions, Format, Level, Table
 from recollect.workspace.workspace import open_workspace
 from tests.export.sessions import plant, reply, say, write_session
 from tests.process import RunRecollect
 from tests.redact.labelled_set import is_readable
 from tests.redact.made_up_secrets import FAMILIES
 from tests.web.running import RunningServer, run_server
+
+parquet = pytest.importorskip("pyarrow.parquet")
 
 SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
 TYPES = {
@@ -26,6 +30,7 @@ TYPES = {
     "text": "text/plain; charset=utf-8",
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
 }
 
 
@@ -88,7 +93,7 @@ def test_a_level_is_respected(server: RunningServer) -> None:
     ("query", "status"),
     [
         ("?format=jsonl", 422),
-        ("?format=parquet", 422),
+        ("?format=jsonl&confirm=no-redact", 422),
         ("?redact=false", 422),
         ("?level=all", 422),
         ("?project=other", 404),
@@ -201,5 +206,41 @@ def test_downloads_hold_no_secrets(tmp_path: Path) -> None:
         for kind in TYPES:
             answer = server.get(f"/api/sessions/{session_id}/export?format={kind}")
             assert answer.status == 200
-            assert not is_readable(answer.body.decode(), made.secrets), kind
+            assert not is_readable(read_text(kind, answer.body), made.secrets), kind
             assert made.secrets[0] not in answer.headers["content-disposition"]
+
+
+def read_text(kind: str, body: bytes) -> str:
+    """What can be read in a file; a table in Parquet is compressed."""
+    if kind != "parquet":
+        return body.decode()
+    return str(parquet.read_table(io.BytesIO(body)).to_pylist())
+
+
+def test_a_table_is_downloaded_by_its_name(server: RunningServer) -> None:
+    """In both formats that have tables, with the same rows."""
+    for table in Table:
+        address = f"/api/sessions/{SESSION}/export?table={table}"
+        rows = csv.DictReader(io.StringIO(server.get(f"{address}&format=csv").body.decode()))
+        columns = parquet.read_table(
+            io.BytesIO(server.get(f"{address}&format=parquet").body)
+        ).to_pydict()
+        assert rows.fieldnames == list(columns)
+        assert len(list(rows)) == len(columns["session_id"]) > 0
+
+
+@pytest.mark.slow
+def test_without_the_extra_the_menu_says_what_to_install(tmp_path: Path) -> None:
+    """In the place of the format; who asks for it nevertheless is told the same."""
+    write_session(tmp_path / "claude", [say("hello")], PLAIN)
+    with run_server(tmp_path, tmp_path / "claude", module="tests.export.without_parquet") as alone:
+        for address in (f"/s/{PLAIN}", f"/s/{PLAIN}/export"):
+            page = alone.get(address).body.decode()
+            (choice,) = re.findall(r'<option value="parquet"[^>]*>[^<]*', page)
+            assert choice == (
+                '<option value="parquet" disabled>Parquet table (install recollect[parquet])'
+            )
+        answer = alone.get(f"/api/sessions/{PLAIN}/export?format=parquet")
+        said = "Parquet needs pyarrow, which is not installed. Install recollect[parquet], or "
+        message = answer.json()["error"]["message"]
+        assert (answer.status, message) == (422, f"{said}export as csv.")

@@ -58,7 +58,9 @@ def send(
         "Content-Type": "application/x-www-form-urlencoded",
         **(headers or {}),
     }
-    body = urlencode([*FORM.items(), *fields]).encode()
+    named = dict(fields)
+    unchanged = [(name, value) for name, value in FORM.items() if name not in named]
+    body = urlencode([*unchanged, *fields]).encode()
     return server.ask(PAGE, "POST", {name: each for name, each in sent.items() if each}, body)
 
 
@@ -124,6 +126,62 @@ def test_what_is_kept_is_in_that_download_only(server: RunningServer, cookie: st
     assert [token.encode() in again.body for token in TOKENS] == [False, False]
 
 
+RAW = [("format", "jsonl"), ("download", "yes")]
+ASKS = "Type no-redact to download the original lines."
+
+
+def read_lines(server: RunningServer) -> bytes:
+    """The transcript of the session."""
+    return next(server.root.rglob(f"{SESSION}.jsonl")).read_bytes()
+
+
+def test_the_original_lines_need_a_word_that_is_typed(server: RunningServer, cookie: str) -> None:
+    """They are sent byte for byte, under a name that says nothing of what is in them."""
+    asked = server.get(f"{PAGE}?format=jsonl&download=yes")
+    assert asked.status == 200
+    assert b'<input name="confirm"' in asked.body
+    assert b"2 values stay in the file." in asked.body
+    assert b'name="keep"' not in asked.body
+    answer = send(server, cookie, [*RAW, ("confirm", " no-redact ")])
+    assert (answer.status, answer.body) == (200, read_lines(server))
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert answer.headers["content-disposition"] == (
+        f"attachment; filename*=UTF-8''{SESSION}.jsonl"
+    )
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_the_original_lines_of_some_turns_can_be_downloaded(
+    server: RunningServer, cookie: str
+) -> None:
+    """Those lines only."""
+    fields = [*RAW, ("confirm", "no-redact"), ("turns", "1")]
+    assert send(server, cookie, fields).body == read_lines(server)
+    missing = send(server, cookie, [*fields[:-1], ("turns", "9")])
+    assert (missing.status, "content-disposition" in missing.headers) == (404, False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "errors"),
+    [(None, 200, []), ("", 422, [ASKS]), ("yes", 422, [ASKS]), ("NO-REDACT", 422, [ASKS])],
+)
+def test_without_the_word_there_is_no_file(
+    server: RunningServer, cookie: str, typed: str | None, status: int, errors: list[str]
+) -> None:
+    """The page asks again, and shows no value either."""
+    fields = RAW if typed is None else [*RAW, ("confirm", typed)]
+    answer = send(server, cookie, fields)
+    assert (answer.status, "content-disposition" in answer.headers) == (status, False)
+    assert re.findall(r'role="alert">([^<]*)<', answer.body.decode()) == errors
+    assert [token.encode() in answer.body for token in TOKENS] == [False, False]
+
+
+def test_a_link_cannot_confirm(server: RunningServer) -> None:
+    """An address that somebody else wrote must not leave secrets in a file."""
+    answer = server.get(f"{PAGE}?format=jsonl&download=yes&confirm=no-redact")
+    assert (answer.status, "content-disposition" in answer.headers) == (422, False)
+
+
 @pytest.mark.parametrize(
     ("changed", "status"),
     [
@@ -141,7 +199,11 @@ def test_only_our_own_page_gets_values(
 ) -> None:
     """Neither another site nor another port of this machine."""
     ids = find_ids(server.get(PAGE).body)
-    for fields in ([("show", ids[0])], [("keep", ids[0]), ("download", "yes")]):
+    for fields in (
+        [("show", ids[0])],
+        [("keep", ids[0]), ("download", "yes")],
+        [("format", "jsonl"), ("confirm", "no-redact"), ("download", "yes")],
+    ):
         answer = send(server, cookie, fields, changed)
         assert (answer.status, TOKENS[0].encode() in answer.body) == (status, False)
 
@@ -157,7 +219,7 @@ def test_programs_get_no_values(server: RunningServer, cookie: str) -> None:
     ("fields", "status"),
     [
         ([("keep", "0123"), ("download", "yes")], 404),
-        ([("format", "html")], 422),
+        ([("format", "html"), ("format", "html")], 422),
         ([("format2", "html")], 422),
         ([("level", "\udcff".encode("utf-8", "surrogateescape").decode("latin-1"))], 422),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from recollect.documents.kinds import ContextKind, InputKind, SubagentOutcome, TextKind, ToolStatus
 from recollect.documents.usage_groups import Group
-from recollect.export import Level
+from recollect.export import Level, Table
 from recollect.launch.context_references import ReferenceKind
 from recollect.launch.conversation_events import ConversationStatus
 from recollect.lineage import Relation
@@ -26,6 +26,7 @@ from recollect.usage.reports import ReportOrder
 from recollect.usage.scopes import ScopeKind
 from recollect.versions.evidence import CauseKind
 from recollect.web.conversations.registry import MODES
+from recollect.web.export_review import OFFERED
 from recollect.web.history_endpoints import ListOrder
 from recollect.web.pages.explain_page import NOTES
 from recollect.web.pages.home_page import MEASURES
@@ -76,8 +77,7 @@ FAMILIES: dict[str, set[str]] = {
     "verdicts": _name("health.verdict_", ("well", "news", "trouble")),
     "how sure a finding is": _name("health.", Confidence),
     "buttons of chips": {"Reveal"},
-    "exports": _name("export.", ("html", "markdown", "text", "json", "csv"))
-    | _name("export.", Level),
+    "exports": _name("export.", (*OFFERED, *Level)) | _name("export.table_", Table),
     "leftovers": _name("health.orphan_", ("session", "tasks", "file-history", "todo")),
     "facets of a search": _name("search.facet_", FACETS),
     "roles": _name("search.role_", CHOICES["role"]),

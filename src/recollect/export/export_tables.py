@@ -9,9 +9,11 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from msgspec.structs import replace
 
@@ -199,16 +201,31 @@ def open_table(
     path: Path, table: export_options.Table, kind: export_options.Format, *, force: bool
 ) -> Iterator[WriteRows]:
     """Open a table, moved into place when the block ends; yields a function that adds rows."""
-    arrow = _load_arrow() if kind is export_options.Format.PARQUET else None
+    if kind is export_options.Format.PARQUET:
+        _load_arrow()
     with writing.create_file(path, force=force) as file:
-        if arrow is None:
-            file.write(write_csv([tuple(COLUMNS[table])]).encode())
-            yield lambda rows, mask: _add(file.write, rows, mask)
+        if kind is export_options.Format.PARQUET:
+            with write_parquet(file, table) as write_rows:
+                yield write_rows
             return
-        schema = _make_schema(arrow, table)
-        parquet = import_module("pyarrow.parquet")
-        with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-            yield lambda rows, mask: writer.write_table(_make_table(arrow, schema, rows, mask))
+        file.write(write_csv([tuple(COLUMNS[table])]).encode())
+        yield lambda rows, mask: _add(file.write, rows, mask)
+
+
+@contextmanager
+def write_parquet(file: BinaryIO, table: export_options.Table) -> Iterator[WriteRows]:
+    """Write a file in Parquet, complete when the block ends; yields a function that adds rows."""
+    arrow = _load_arrow()
+    schema = _make_schema(arrow, table)
+    parquet = import_module("pyarrow.parquet")
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        yield lambda rows, mask: writer.write_table(_make_table(arrow, schema, rows, mask))
+
+
+@cache
+def has_parquet() -> bool:
+    """Return whether the extra that Parquet needs is installed."""
+    return find_spec("pyarrow") is not None
 
 
 def _add(write: Callable[[bytes], object], rows: list[Row], mask: masking.Mask) -> None:
@@ -220,8 +237,8 @@ def _load_arrow() -> Any:
         return import_module("pyarrow")
     except ImportError:
         raise UsageError(
-            "Parquet needs pyarrow, which is not installed. Install recollect[parquet], or use "
-            "--format csv."
+            "Parquet needs pyarrow, which is not installed. Install recollect[parquet], or export "
+            "as csv."
         ) from None
 
 

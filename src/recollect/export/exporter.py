@@ -5,6 +5,7 @@ Sessions are exported one by one and not kept, so memory does not grow with thei
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from recollect.documents.command_reports import ExportDocument, ExportedFile, MaskedKind
+from recollect.documents.session_listing import Metadata
 from recollect.documents.turn_documents import TurnView
-from recollect.errors import UsageError
 from recollect.export import (
     digest,
     export_options,
@@ -31,12 +32,12 @@ from recollect.export.export_content import ExportContent, SessionPart, collect,
 from recollect.export.html_pages import PictureFiles
 from recollect.export.plain_formats import iter_json, iter_lines
 from recollect.reader.line_blocks import masked_by
+from recollect.redact.findings import DEFAULT_POLICY, RedactionPolicy
 from recollect.render.html.html_parts import render_picture
 from recollect.render.markdown import describe_picture
 from recollect.render.views.part_builders import take_line
 
 if TYPE_CHECKING:
-    from recollect.redact.findings import RedactionPolicy
     from recollect.session.session import Session
 
 INDEX: Final = "index"
@@ -121,12 +122,12 @@ class Exporter:
         taken = {f"{INDEX}{suffix}"}
         for part in parts:
             if self.options.format is export_options.Format.JSONL:
-                name = _choose_free(f"{_clean(part.session.id) or 'session'}{suffix}", taken)
+                name = _choose_free(name_file(part.session.metadata, self.options), taken)
                 self._write(directory / name, self.stream(part), part.session.id)
                 continue
             self._sessions += 1
             content = self._collect(part)
-            target = directory / _choose_free(name_file(content, self.options.format), taken)
+            target = directory / _choose_free(name_file(content.metadata, self.options), taken)
             self._write_content(content, target)
             about = content.metadata
             facts = " · ".join(
@@ -216,13 +217,16 @@ class Exporter:
         return self._choose_pages(pictures)(content, self.options)
 
     def _stream_table(self, part: SessionPart) -> Iterator[bytes]:
-        if self.options.format is export_options.Format.PARQUET:
-            raise UsageError("Parquet cannot be written to a stream. Use -o FILE.")
         table = self.options.table
         content = self._collect(part)
         rows = export_tables.iter_rows(
             table, part.session, content, self._seen, export_tables.price_at_list
         )
+        if self.options.format is export_options.Format.PARQUET:
+            file = io.BytesIO()
+            with export_tables.write_parquet(file, table) as write_rows:
+                write_rows(list(rows), self._mask)
+            return iter([file.getvalue()])
         return writing.encode(
             [
                 export_tables.write_csv([tuple(export_tables.COLUMNS[table])]),
@@ -297,20 +301,19 @@ class Exporter:
         self._write(target, writing.encode(pieces, self._mask))
 
 
-def name_export(part: SessionPart, options: export_options.ExportOptions) -> str:
-    """Return the file name of one session, with the title masked as in the export itself."""
-    about = masking.Mask(options.redaction).apply(part.session.metadata)
-    title = take_line(about.title or about.first_prompt or about.id)
-    return name_file(ExportContent(metadata=about, title=title, turns=()), options.format)
+def name_file(metadata: Metadata, options: export_options.ExportOptions) -> str:
+    """Return a file name from date, title and id that has only letters, digits and hyphens.
 
-
-def name_file(content: ExportContent, kind: export_options.Format) -> str:
-    """Return a file name from date, title and id that has only letters, digits and hyphens."""
-    about = content.metadata
+    Secrets are masked even if they are exported: names are listed, logged and sent with a file.
+    """
+    if options.format is export_options.Format.JSONL:
+        return f"{_clean(metadata.id) or 'session'}{export_options.SUFFIXES[options.format]}"
+    about = masking.Mask(options.redaction or DEFAULT_POLICY).apply(metadata)
     date = _clean((about.created or "")[:10])
-    title = _clean(content.title.lower())[:_MAX_SLUG].strip("-")
+    words = take_line(about.title or about.first_prompt or about.id)
+    title = _clean(words.lower())[:_MAX_SLUG].strip("-")
     pieces = (date, title, _clean(about.id)[:_ID_LENGTH])
-    return "-".join(piece for piece in pieces if piece) + export_options.SUFFIXES[kind]
+    return "-".join(piece for piece in pieces if piece) + export_options.SUFFIXES[options.format]
 
 
 def _choose_free(name: str, taken: set[str]) -> str:

@@ -4,21 +4,26 @@ The page is a plain form and needs no script. It shows the kind and the context 
 value itself is only in the response to a form of our own page, not to a link or a program. A
 decision to leave a value unmasked applies to that download only. With `download`, the response is
 the file: the export menu of a session leads here too, so that errors are shown on a page.
+
+The original lines are only in the response to such a form too, and only if the word that confirms
+it has been typed there: a click could be a mistake.
 """
 
 import hashlib
 import secrets
 from collections.abc import Iterator
-from typing import Final
+from typing import Annotated, Final
 from urllib.parse import parse_qsl
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
+from recollect.export import Format
 from recollect.export.export_content import MaskedValue, SessionPart, allow, list_masked_values
+from recollect.export.export_tables import has_parquet
 from recollect.reader.line_blocks import masked_by
 from recollect.render.terminal import restore_text
 from recollect.session.session import Session
@@ -29,6 +34,10 @@ from recollect.workspace.session_queries import open_with_prices
 from recollect.workspace.turn_selection import list_alternatives
 
 REVIEW_PATH: Final = "/s/{id}/export"
+OFFERED: Final = (*session_downloads.DOWNLOADED, Format.JSONL)
+"""The formats of the page."""
+CONFIRMATION: Final = "no-redact"
+"""What a person types to download the original lines, as for the command."""
 _KEEP: Final = "keep"
 _SHOW: Final = "show"
 _ID_BYTES: Final = 12
@@ -61,6 +70,11 @@ class ExportPage(Struct, frozen=True, kw_only=True):
     wanted: session_downloads.ExportParameters
     branches: int
     segments: int
+    has_parquet: bool
+    is_raw: bool
+    """Whether the original lines were requested, which cannot be masked."""
+    confirmation: str
+    """What has to be typed to get them."""
     error: str
     """Why there is no such file, if one was requested."""
     secrets: tuple[ReviewedSecret, ...]
@@ -69,6 +83,7 @@ class ExportPage(Struct, frozen=True, kw_only=True):
 class ReviewParameters(session_downloads.ExportParameters, frozen=True, kw_only=True):
     """What is exported, and whether to download it without a review."""
 
+    format: Annotated[str, Meta(pattern=f"^({'|'.join(OFFERED)})$")] = "html"
     download: str = ""
 
 
@@ -79,6 +94,8 @@ class Decisions(Struct, frozen=True):
     shown: frozenset[str] = frozenset()
     is_final: bool = False
     """Whether to download the file."""
+    confirmed: str | None = None
+    """What was typed to confirm that nothing is masked; None where nobody was asked."""
 
 
 class ExportReview:
@@ -115,7 +132,8 @@ class ExportReview:
         decisions: Decisions,
         preferences: templating.Preferences,
     ) -> Response:
-        if not decisions.is_final:
+        is_asked = _is_raw(wanted) and decisions.confirmed is None
+        if not decisions.is_final or is_asked:
             return self._render(wanted, decisions, preferences)
         # An unknown session has no page.
         self._services.workspace.locate(wanted.id, wanted.project)
@@ -140,6 +158,9 @@ class ExportReview:
             wanted=wanted,
             branches=len(list_alternatives(session)),
             segments=len(session.segments),
+            has_parquet=has_parquet(),
+            is_raw=_is_raw(wanted),
+            confirmation=CONFIRMATION,
             error=str(error or ""),
             secrets=tuple(self._iter_secrets(session, decisions)),
         )
@@ -152,6 +173,12 @@ class ExportReview:
     def _download(
         self, wanted: session_downloads.ExportParameters, decisions: Decisions
     ) -> Response:
+        if _is_raw(wanted):
+            if (decisions.confirmed or "").strip() != CONFIRMATION:
+                raise UsageError(f"Type {CONFIRMATION} to download the original lines.")
+            return http_messages.file_response(
+                session_downloads.make_download(self._services, wanted, None)
+            )
         values = self._list_masked_values(self._open(wanted)) if decisions.kept else []
         kept = [masked for masked in values if self._identify(masked) in decisions.kept]
         if len(kept) < len(decisions.kept):
@@ -209,5 +236,10 @@ def _read_form(
         else:
             values[name] = restore_text(value)
     is_final = values.pop("download", None) is not None
-    decisions = Decisions(frozenset(named[_KEEP]), frozenset(named[_SHOW]), is_final)
-    return http_messages.convert(values, session_downloads.ExportParameters), decisions
+    confirmed = values.pop("confirm", None)
+    decisions = Decisions(frozenset(named[_KEEP]), frozenset(named[_SHOW]), is_final, confirmed)
+    return http_messages.convert(values, ReviewParameters), decisions
+
+
+def _is_raw(wanted: session_downloads.ExportParameters) -> bool:
+    return wanted.format == Format.JSONL

@@ -1,5 +1,5 @@
-"""A session, or some of its turns, as a file to download, always with secrets masked: only a
-command can export without masking, and the original lines.
+"""A session, or some of its turns, as a file to download, with secrets masked. The original lines,
+which cannot be masked, are only for a person who confirms that: see `export_review`.
 
 Empty parameters are those of a form that was sent without a choice.
 """
@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from recollect.export import export_options
 from recollect.export.export_content import SessionPart
-from recollect.export.exporter import Exporter, name_export
+from recollect.export.exporter import Exporter, name_file
 from recollect.redact.findings import RedactionPolicy
 from recollect.web.http_messages import Download, Id, blame
 from recollect.web.services import Services
@@ -29,8 +29,9 @@ DOWNLOADED: Final = (
     export_options.Format.TEXT,
     export_options.Format.JSON,
     export_options.Format.CSV,
+    export_options.Format.PARQUET,
 )
-"""Download formats: those that are masked and need no extra."""
+"""Download formats that are masked."""
 _MAX_SELECTION: Final = 40
 
 
@@ -76,9 +77,9 @@ def export_session(services: Services, wanted: ExportParameters) -> Download:
 
 
 def make_download(
-    services: Services, wanted: ExportParameters, redaction: RedactionPolicy
+    services: Services, wanted: ExportParameters, redaction: RedactionPolicy | None
 ) -> Download:
-    """Export the session with a policy for secrets."""
+    """Export the session with a policy for secrets; None leaves them in."""
     workspace, selection = services.workspace, read_selection(wanted)
     found = workspace.locate(wanted.id, wanted.project)
     kind = export_options.Format(wanted.format)
@@ -99,7 +100,8 @@ def make_download(
     shares = workspace.attribute_tokens([found.transcript]).get(found.transcript.file)
     part = SessionPart(session, turns, is_masked=True, shares=shares)
     data = b"".join(exporter.stream(part))
-    return Download(data, export_options.MEDIA_TYPES[kind], name_export(part, options))
+    name = name_file(session.metadata, options)
+    return Download(data, export_options.MEDIA_TYPES[kind], name)
 
 
 def read_selection(wanted: ExportParameters) -> TurnSelection:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.export.export_content import MaskedValue, SessionPart, allow, list_masked_values
 from recollect.export.export_options import TABULAR, ExportOptions, Format, find_format
-from recollect.export.exporter import Exporter, name_export
+from recollect.export.exporter import Exporter, name_file
 from recollect.export.writing import is_directory, make_directory, refuse_existing
 from recollect.library.opening import find_subagent_files
 from recollect.library.session_filters import SessionQuery
@@ -127,7 +127,7 @@ class SessionExport:
         if not self._request.is_many:
             is_inside = is_directory(target) and not options.split and options.format not in TABULAR
             with self._open_only() as part:
-                name = name_export(part, options) if is_inside else ""
+                name = name_file(part.session.metadata, options) if is_inside else ""
                 self.exporter.write(part, target / name)
             return
         if options.redaction is not None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from recollect.demo import CLAUDE_DIRECTORY
 from tests.web.browser.chromium import Visit
 
 pytestmark = pytest.mark.slow
@@ -22,6 +23,22 @@ def test_the_file_is_downloaded_from_the_review(desk: Visit) -> None:
     text = found.value.path().read_text("utf-8")
     assert found.value.suggested_filename.endswith(".md")
     assert text.startswith('---\ntitle: "Speed up the harbour import"\n')
+
+
+def test_original_lines_are_downloaded_once_the_word_is_typed(desk: Visit) -> None:
+    """The menu leads to a page that asks for it."""
+    page = desk.open(f"/s/{SESSION}")
+    page.locator(".export-menu > summary").click()
+    page.locator(".export-menu select[name=format]").select_option("jsonl")
+    page.locator(".export-menu [name=download]").click()
+    page.wait_for_url(f"**/s/{SESSION}/export?*")
+    field = page.get_by_label("Type no-redact to download them")
+    field.press_sequentially("no-redact")
+    with page.expect_download() as found:
+        page.locator("button[name=download]").click()
+    (transcript,) = CLAUDE_DIRECTORY.rglob(f"{SESSION}.jsonl")
+    assert found.value.path().read_bytes() == transcript.read_bytes()
+    assert found.value.suggested_filename == f"{SESSION}.jsonl"
 
 
 def test_a_range_of_turns_is_downloaded_from_the_menu(desk: Visit) -> None:

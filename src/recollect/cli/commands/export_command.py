@@ -107,7 +107,7 @@ _SLASHES: Final = ("/", os.sep)
 """A target that ends with one of these is a directory."""
 _SPLIT: Final = 50
 _FORMATS: Final = ("html", "markdown", "text", "json", "jsonl", "csv", "parquet")
-_NOT_FOR_TERMINALS: Final = frozenset({"html", "jsonl"})
+_NOT_FOR_TERMINALS: Final = frozenset({"html", "jsonl", "parquet"})
 
 
 class _Options(TypedDict):
@@ -352,7 +352,7 @@ def _check_target(request: ExportRequest, chosen: ExportOptions, options: _Optio
     if _has_file(options):
         _refuse_file(Path(options["output"] or ""), request, chosen)
         return
-    if request.is_many or chosen.split or chosen.format == "parquet" or chosen.images == "beside":
+    if request.is_many or chosen.split or chosen.images == "beside":
         raise UsageError("Use -o to specify where to write.")
     if chosen.format.value in _NOT_FOR_TERMINALS and sys.stdout.isatty():
         raise UsageError(

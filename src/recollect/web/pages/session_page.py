@@ -16,6 +16,7 @@ from msgspec.structs import asdict, replace
 from recollect.documents.session_documents import OutlineEntry
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError
+from recollect.export.export_tables import has_parquet
 from recollect.launch.client_commands import format_command, plan_resume
 from recollect.library.sidecar_files import load_lists
 from recollect.lineage import Relatives
@@ -94,6 +95,8 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     branches: int
     """Abandoned branches; none until the session has been read completely."""
     segments: int
+    has_parquet: bool
+    """Whether a table can be exported as Parquet."""
     resume_command: str
     """Shell command that resumes the session, to copy; empty if it cannot be resumed."""
 
@@ -226,6 +229,7 @@ def render_session_page(
         mark=wanted.mark,
         branches=turns.branches,
         segments=turns.segments,
+        has_parquet=has_parquet(),
         resume_command=_find_resume_command(found),
     )
     title = row.title or row.first_prompt or row.id
