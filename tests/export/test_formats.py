@@ -229,6 +229,30 @@ def write_interjections(tmp_path: Path) -> Path:
     return write_session(tmp_path, records)
 
 
+def test_a_run_of_notices_is_one_line(tmp_path: Path) -> None:
+    """Pages and Markdown have one line for retries, with their number and everything they say."""
+    tried = [
+        {
+            "type": "system",
+            "subtype": "api_error",
+            "retryAttempt": number,
+            "error": {"message": "*refused*"},
+        }
+        for number in (1, 2)
+    ]
+    path = write_session(tmp_path, [say("fix the build"), *tried])
+    page = export(open_session(path), ExportOptions(format=Format.HTML))
+    assert [words.split() for words in re.findall(r"<p>(attempt.*?)</p>", page)] == [
+        ["attempt", "1"],
+        ["attempt", "2"],
+    ]
+    assert '<summary>The request failed <span class="count">×2</span></summary>' in page
+    document = export(open_session(path), ExportOptions(format=Format.MARKDOWN))
+    assert document.endswith(
+        "*The request failed ×2*\n\n- attempt 1\n- attempt 2\n\n```text\n*refused*\n```\n\n"
+    )
+
+
 @pytest.mark.parametrize("kind", [Format.HTML, Format.MARKDOWN, Format.TEXT])
 def test_what_was_said_in_the_middle_of_a_turn_is_among_the_prompts(
     tmp_path: Path, kind: Format

@@ -1,6 +1,7 @@
 """Turns of a conversation that are rendered while they grow are those that are rendered at once."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -151,10 +152,15 @@ def iter_lines(calls: int) -> Iterator[tuple[str | None, dict[str, Any]]]:
 
 
 def make_conversation(calls: int) -> list[ReceivedRecord]:
-    """Return the records of such a conversation, linked."""
+    """Return the records of such a conversation."""
+    return link_records(iter_lines(calls))
+
+
+def link_records(lines: Iterable[tuple[str | None, dict[str, Any]]]) -> list[ReceivedRecord]:
+    """Return lines as records that follow each other."""
     last: dict[str | None, str] = {}
     found: list[ReceivedRecord] = []
-    for number, (agent, line) in enumerate(iter_lines(calls)):
+    for number, (agent, line) in enumerate(lines):
         time = f"2026-01-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z"
         linked = {"uuid": f"u{number}", "parentUuid": last.get(agent), "timestamp": time, **line}
         last[agent] = linked["uuid"]
@@ -172,6 +178,31 @@ def test_a_long_turn_is_sent_as_it_grows() -> None:
     (turn, *_) = page.turns.values()
     assert len(turn.steps) == 201
     assert page.received < 5 * len(records)
+
+
+def make_retries(first: int, count: int) -> Iterator[tuple[str | None, dict[str, Any]]]:
+    """Yield the lines of requests that failed, without a reply."""
+    for number in range(first, first + count):
+        yield None, {"type": "system", "subtype": "api_error", "retryAttempt": number}
+
+
+def test_a_run_of_notices_grows() -> None:
+    """Failed requests before, between and after replies; a reply to one starts another run."""
+    lines = [
+        (None, make_user("Do it")),
+        *make_retries(1, 3),
+        (None, make_call(1, "Bash", command="true")),
+        (None, make_result(1)),
+        *make_retries(1, 1),
+        (None, make_call(2, "Bash", command="true")),
+        (None, make_result(2)),
+        *make_retries(1, 2),
+    ]
+    page = follow(link_records(lines), every=1)
+    (turn,) = page.turns.values()
+    kinds = [re.findall(r'class="(\w+)', step)[:2] for step in turn.steps]
+    run, single, call = ["noted", "run"], ["noted"], ["call", "tick"]
+    assert kinds == [run, call, single, call, run]
 
 
 def test_what_has_not_changed_is_not_sent() -> None:

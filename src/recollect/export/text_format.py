@@ -15,6 +15,7 @@ from recollect.export.export_options import ExportOptions, Level, select_steps
 from recollect.export.writing import Piece
 from recollect.render.terminal import safe_text, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail, indent
+from recollect.render.views.notice_runs import NoticeRun
 
 COLUMNS: Final = 100
 _MIN_COLUMNS: Final = 40
@@ -74,9 +75,12 @@ def _render_plain_turn(turn: TurnView, canvas: Canvas, columns: int) -> Iterator
 
 def _render_group(steps: list[Step], canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield consecutive steps of one kind, with a blank line before each text but the first."""
-    for number, step in enumerate(steps):
+    for number, step in enumerate(terminal_turns.fold_steps(steps, canvas)):
         if number and isinstance(step, TextStep):
             yield ""
+        if isinstance(step, NoticeRun):
+            yield from terminal_turns.render_run(step, canvas, columns)
+            continue
         yield from terminal_turns.render_step(step, canvas, columns)
         for child in step.subagents if isinstance(step, ToolStep) else ():
             yield from _render_child(child, canvas, columns)

@@ -20,6 +20,7 @@ from recollect.documents.kinds import Context, InputKind, ToolStatus
 from recollect.quantities import format_duration
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.ansi_output import iter_runs
+from recollect.render.views.notice_runs import NoticeRun, fold_notices
 from recollect.render.views.part_builders import join_facts, name_tool, shorten_path
 
 if TYPE_CHECKING:
@@ -326,8 +327,11 @@ def write_turn(
     yield f"{'#' * depth} {_name_turn(turn)}"
     yield from _write_prompt(turn, options)
     if options.replies:
-        for step in turn.steps:
-            yield from write_step(step, options, depth)
+        for step in fold_notices(turn.steps):
+            if not isinstance(step, NoticeRun):
+                yield from write_step(step, options, depth)
+            elif options.everything:
+                yield from _write_run(step, options)
 
 
 def _name_turn(turn: turn_documents.TurnView) -> str:
@@ -381,6 +385,13 @@ def write_step(
         case turn_documents.NoticeStep() if options.everything:
             yield f"*{write_words(step.title)}*"
             yield from write_parts(step.parts, options.show_picture)
+
+
+def _write_run(run: NoticeRun, options: MarkdownOptions) -> Iterator[str]:
+    yield f"*{write_words(run.words)} {run.count}*"
+    if facts := run.list_facts():
+        yield "\n".join(f"- {write_words(each)}" for each in facts)
+    yield from write_parts(run.list_parts(), options.show_picture)
 
 
 def name_call(call: turn_documents.ToolStep, directory: str | None = None) -> str:

@@ -192,6 +192,10 @@ def test_every_string_of_a_turn_is_only_text() -> None:
                     uuid=payload, kind=NoticeKind.HOOK, title=payload, parts=(Plain(payload),)
                 ),
                 NoticeStep(uuid=payload, kind=NoticeKind.HOOK, title=payload),
+                NoticeStep(
+                    uuid=payload, kind=NoticeKind.GAP, title=payload, parts=(Plain(payload),)
+                ),
+                NoticeStep(uuid=payload, kind=NoticeKind.MODEL, title=payload),
                 replace(
                     CALL,
                     uuid=payload,
@@ -204,3 +208,29 @@ def test_every_string_of_a_turn_is_only_text() -> None:
             ),
         )
         assert find_dangers(render_turn(turn, FRAME)) == []
+
+
+def test_a_run_of_notices_is_one_line() -> None:
+    """It says how many there are, and opens to all of them; each keeps its anchor."""
+    tried = tuple(
+        NoticeStep(
+            uuid=f"u-{number}",
+            kind=NoticeKind.RETRY,
+            title=f"The request failed · attempt {number} of 10",
+            parts=(Plain("<refused>"),) if number == 1 else (),
+        )
+        for number in (1, 2)
+    )
+    assert (
+        '<section class="noted" data-kind="retry"><details class="run">'
+        '<summary>The request failed <span class="count">×2</span></summary>'
+        '<div class="noted" id="u-1"><p>attempt 1 of 10</p>'
+        '<pre class="plain">&lt;refused&gt;</pre></div>'
+        '<div class="noted" id="u-2"><p>attempt 2 of 10</p></div>'
+        "</details></section>"
+    ) in _with_steps(*tried)
+    gap = NoticeStep(uuid=None, kind=NoticeKind.GAP, title="A record is missing here")
+    assert (
+        '<summary>A record is missing here <span class="count">×2</span></summary>'
+        '<div class="noted"><p>A record is missing here</p></div>'
+    ) in _with_steps(gap, gap)

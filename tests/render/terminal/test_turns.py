@@ -237,3 +237,29 @@ def test_notices_have_signs_and_compactions_a_rule() -> None:
     rule = "╌" * 24 + " compacted " + "╌" * 25
     assert render_steps(error, cut, hook) == ["! 529", "  │ Overloaded", rule]
     assert render_steps(hook, tools=ToolDetail.FULL) == ["◇ hook ran"]
+
+
+def test_notices_that_repeat_are_one_line() -> None:
+    """It says how many, and has each content once; all are shown with everything, or if marked."""
+    tried = [
+        NoticeStep(
+            uuid=f"r{number}",
+            kind=NoticeKind.RETRY,
+            title=f"The request failed · attempt {number} of 3",
+            parts=(Plain("Connection refused"),),
+        )
+        for number in (1, 2, 3)
+    ]
+    hook = NoticeStep(uuid="h", kind=NoticeKind.HOOK, title="hook ran", is_routine=True)
+    shown = render_steps(tried[0], hook, *tried[1:])
+    assert shown == ["! The request failed ×3", "  │ Connection refused"]
+    full = render_steps(*tried, tools=ToolDetail.FULL)
+    assert full[::2] == [f"! {each.title}" for each in tried]
+    canvas = Canvas(RenderOptions(columns=60, at="r2"))
+    turn = replace(TURN, steps=tuple(tried))
+    marked = [line.rstrip() for line in render_turn(turn, Session(()), canvas, 60)][3:]
+    assert [line for line in marked if "failed" in line] == [
+        "! The request failed · attempt 1 of 3",
+        "▶ ! The request failed · attempt 2 of 3",
+        "! The request failed · attempt 3 of 3",
+    ]

@@ -14,7 +14,14 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.web.browser.chromium import Visit, sign_in, visit
 from tests.web.browser.test_sign_in import REFUSED
 from tests.web.browser.watching import list_arrivals, note_arrivals, open_session, wait_for_session
-from tests.web.browser.writing import GROWING, append_records, make_turn, make_uuid, write_session
+from tests.web.browser.writing import (
+    GROWING,
+    Record,
+    append_records,
+    make_turn,
+    make_uuid,
+    write_session,
+)
 from tests.web.running import RunningServer, copy_demo, run_server
 
 pytestmark = pytest.mark.slow
@@ -49,6 +56,43 @@ def grow(path: Path, first: int, count: int, pause: float) -> dict[str, float]:
         [sys.executable, *command], cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
     )
     return {name: float(moment) for name, moment in map(str.split, done.stdout.splitlines())}
+
+
+def make_retry(session_id: str, attempt: int) -> Record:
+    """A request after the first turn that failed, for a reason of its own."""
+    return {
+        "type": "system",
+        "subtype": "api_error",
+        "uuid": f"retry-{attempt}",
+        "parentUuid": f"retry-{attempt - 1}" if attempt else make_uuid(0, "answer"),
+        "sessionId": session_id,
+        "timestamp": f"2026-11-13T10:00:{40 + attempt}.000Z",
+        "retryAttempt": attempt,
+        "maxRetries": 10,
+        "error": {"message": f"The harbour is closed by {REASONS[attempt]}"},
+    }
+
+
+REASONS = ("fog", "ice", "gales", "dredgers")
+
+
+def test_a_run_of_notices_opens_to_what_is_sought(reader: Visit) -> None:
+    """It stays open while it grows; find-in-session and links to a notice in it open it."""
+    session_id = GROWING.replace("9999", "dddd", 1)
+    path = write_session(reader.server.root, session_id, 1)
+    append_records(path, [make_retry(session_id, attempt) for attempt in range(3)])
+    page = open_session(reader, session_id)
+    run = page.locator("details.run")
+    expect(run.locator("summary")).to_have_text("The request failed ×3")
+    expect(run.locator(".noted").first).to_be_hidden()
+    page.locator("[data-find]").fill("gales")
+    page.locator("[data-find]").press("Enter")
+    expect(run.locator("[id=retry-2]")).to_be_in_viewport()
+    append_records(path, [make_retry(session_id, 3)])
+    expect(run.locator("summary")).to_have_text("The request failed ×4")
+    expect(run.locator("[id=retry-3]")).to_be_visible()
+    page = reader.open(f"/s/{session_id}?at=retry-1&mark=ice#retry-1")
+    expect(page.locator("[id=retry-1]")).to_be_in_viewport()
 
 
 def test_new_records_appear_within_a_second(reader: Visit) -> None:

@@ -29,6 +29,7 @@ from recollect.records.tools import split_mcp_name
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.render.html.html_parts import DEFAULT_OPTIONS, PartOptions, render_parts
 from recollect.render.html.html_text import add_chips, render_markdown, show_text
+from recollect.render.views.notice_runs import NoticeRun, fold_notices, split_title
 from recollect.render.views.part_builders import label_tool, name_tool, shorten_path
 from recollect.session.figures import STEP_NAMES, classify_call
 from recollect.session.prompt_contexts import name_context
@@ -138,12 +139,12 @@ def render_turn(turn: TurnView, frame: Frame) -> Markup:
     return _add_chips(html, frame)
 
 
-def render_step(step: Step, frame: Frame) -> Markup:
-    """Render one step of a turn."""
+def render_step(step: Step | NoticeRun, frame: Frame) -> Markup:
+    """Render one step of a turn, or a run of notices."""
     return _add_chips(_render("step.html", each=step, frame=frame), frame)
 
 
-def count_elements(step: Step) -> int:
+def count_elements(step: Step | NoticeRun) -> int:
     """Return how many elements a step is rendered as: a call is followed by its subagents."""
     return 1 + len(step.subagents) if isinstance(step, ToolStep) else 1
 
@@ -223,7 +224,7 @@ class TurnChanges(Struct, frozen=True):
 _NO_CHANGES = StepChanges()
 
 
-def count_step_changes(step: Step) -> StepChanges:
+def count_step_changes(step: Step | NoticeRun) -> StepChanges:
     """Count the files and lines that a step changed."""
     if not isinstance(step, ToolStep) or step.status is not ToolStatus.SUCCESS:
         return _NO_CHANGES
@@ -334,6 +335,8 @@ def _environment() -> "Environment":
     )
     environment.filters.update(
         kind=lambda step: type(step).__name__,
+        folded=fold_notices,
+        own_facts=lambda notice: split_title(notice)[1],
         markdown=render_markdown,
         nested=_render_nested,
         parts=render_parts,

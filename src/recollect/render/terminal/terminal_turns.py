@@ -5,7 +5,7 @@ soon as its first turns are rendered.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from rich.text import Text
@@ -25,6 +25,7 @@ from recollect.render.terminal.canvas import (
 from recollect.render.terminal.terminal_parts import render_part
 from recollect.render.terminal.terminal_prose import render_diff, render_plain
 from recollect.render.views import part_builders, turn_views, whole_calls
+from recollect.render.views.notice_runs import NoticeRun, fold_notices
 from recollect.session.session import Session
 from recollect.session.subagents import Subagent
 from recollect.session.times import parse_time
@@ -93,6 +94,37 @@ def render_notice(step: turn_documents.NoticeStep, canvas: Canvas, columns: int)
         lines = render_part(part, canvas, columns - 4)
         shown = lines if canvas.options.is_full else cut_lines(lines, canvas)
         yield from indent(shown, canvas.styled("  │ ", "dim"))
+
+
+def fold_steps(
+    steps: Sequence[turn_documents.Step],
+    canvas: Canvas,
+    marked: Container[str | None] = (),
+) -> Iterable[turn_documents.Step | NoticeRun]:
+    """Return the steps that are shown, with runs of notices folded unless nothing is left out.
+
+    Marked steps are shown by themselves.
+    """
+    if canvas.options.is_full:
+        return steps
+    shown = (
+        step
+        for step in steps
+        if not (isinstance(step, turn_documents.NoticeStep) and step.is_routine)
+        or step.uuid in marked
+    )
+    return fold_notices(shown, marked)
+
+
+def render_run(run: NoticeRun, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield the words of a run and how many notices it has, then each content once."""
+    notice = turn_documents.NoticeStep(
+        uuid=None,
+        kind=run.kind,
+        title=f"{run.words} {run.count}",
+        parts=tuple(run.list_parts()),
+    )
+    yield from render_notice(notice, canvas, columns)
 
 
 def render_rule(title: str, canvas: Canvas, columns: int, style: str) -> Iterator[str]:
@@ -343,10 +375,12 @@ def _render_group(
         for call in calls:
             yield from _render_subagents(call, session, canvas, columns)
         return
-    for number, step in enumerate(steps):
+    for number, step in enumerate(fold_steps(steps, canvas, marked)):
         if number and isinstance(step, turn_documents.TextStep):
             yield ""
-        if step.uuid in marked:
+        if isinstance(step, NoticeRun):
+            yield from render_run(step, canvas, columns)
+        elif step.uuid in marked:
             whole = whole_calls.show_whole_call(step, session)
             lines = render_step(whole, canvas.complete, columns - len(POINTER))
             yield from point_at(lines, canvas)

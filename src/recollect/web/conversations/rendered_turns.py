@@ -2,19 +2,21 @@
 
 A turn grows by a step with every record. Each step is rendered once, and again only when it
 changes. A page sends its revision and receives the turns that have changed since, each from its
-first changed step.
+first changed step. A run of notices is one rendered step.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from operator import is_
 from typing import Final
 
 from markupsafe import Markup
 from msgspec import Struct
 
-from recollect.documents.turn_documents import Step, TurnView
+from recollect.documents.turn_documents import NoticeStep, Step, TurnView
 from recollect.render.html import html_turns
+from recollect.render.views.notice_runs import NoticeRun, fold_notices
 
 MAX_KEPT: Final = 64
 """Number of turns to keep; pages request the last 20."""
@@ -26,6 +28,7 @@ MAX_REVISIONS: Final = 256
 class RenderedStep(Struct, frozen=True):
     """A step as HTML, and the facts about it for the page and its turn."""
 
+    source: Step | NoticeRun
     html: Markup
     elements: int
     changes: html_turns.StepChanges
@@ -92,15 +95,32 @@ def _rerender(
     known: RenderedTurn | None, view: TurnView, frame: html_turns.Frame, revision: int
 ) -> RenderedTurn:
     if known is None:
-        steps = tuple(_render_step(step, frame) for step in view.steps)
+        steps = tuple(_render_step(step, frame) for step in fold_notices(view.steps))
         return RenderedTurn(view, steps, (Revision(revision, 0),))
     if known.view == view:
         return known
     same = _count_same(known.view.steps, view.steps)
-    rest = tuple(_iter_steps(known, view.steps, same, frame))
-    first = same + _count_same(known.steps[same:], rest)
+    kept, covered = _find_kept(known.steps, same)
+    rest = tuple(_iter_steps(known.steps[kept:], view.steps[covered:], frame))
+    first = kept + _count_same(known.steps[kept:], rest)
     revisions = (*known.revisions[1 - MAX_REVISIONS :], Revision(revision, first))
-    return RenderedTurn(view, known.steps[:same] + rest, revisions)
+    return RenderedTurn(view, known.steps[:kept] + rest, revisions)
+
+
+def _find_kept(steps: Sequence[RenderedStep], same: int) -> tuple[int, int]:
+    """Return how many rendered steps show only the first `same` steps, and how many those are.
+
+    The last one is rendered again if it may become part of a run.
+    """
+    covered = list(accumulate(map(_count_steps, steps), initial=0))
+    kept = bisect_right(covered, same) - 1
+    if kept and isinstance(steps[kept - 1].source, NoticeStep | NoticeRun):
+        kept -= 1
+    return kept, covered[kept]
+
+
+def _count_steps(step: RenderedStep) -> int:
+    return len(step.source.notices) if isinstance(step.source, NoticeRun) else 1
 
 
 def _count_same(before: Sequence[object], after: Sequence[object]) -> int:
@@ -111,16 +131,16 @@ def _count_same(before: Sequence[object], after: Sequence[object]) -> int:
 
 
 def _iter_steps(
-    known: RenderedTurn, steps: Sequence[Step], start: int, frame: html_turns.Frame
+    before: Sequence[RenderedStep], steps: Sequence[Step], frame: html_turns.Frame
 ) -> Iterator[RenderedStep]:
-    before = known.view.steps
-    for number, step in enumerate(steps[start:], start):
-        is_known = number < len(before) and before[number] == step
-        yield known.steps[number] if is_known else _render_step(step, frame)
+    for number, step in enumerate(fold_notices(steps)):
+        is_known = number < len(before) and before[number].source == step
+        yield before[number] if is_known else _render_step(step, frame)
 
 
-def _render_step(step: Step, frame: html_turns.Frame) -> RenderedStep:
+def _render_step(step: Step | NoticeRun, frame: html_turns.Frame) -> RenderedStep:
     return RenderedStep(
+        step,
         html_turns.render_step(step, frame),
         html_turns.count_elements(step),
         html_turns.count_step_changes(step),

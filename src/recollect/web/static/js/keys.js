@@ -13,8 +13,9 @@ let chosen = null;
 
 function listItems() {
   const session = document.querySelector("article.session, article.thread, article.chat");
-  if (session) return listElements(session, ".prompt, .said, .call, .noted, .thought");
-  return listElements(document, "[data-item]");
+  if (!session) return listElements(document, "[data-item]");
+  const items = listElements(session, ".prompt, .said, .call, .noted, .thought");
+  return items.filter((item) => !item.parentElement?.closest("details:not([open])"));
 }
 
 function listPrompts() {
@@ -101,8 +102,9 @@ function nextFailure(step) {
 }
 
 function openChosen() {
-  const details = chosen?.closest("details") ?? chosen?.querySelector("details");
-  if (details) details.open = !details.open;
+  const own = chosen?.matches("details") ? chosen : chosen?.querySelector("details");
+  const details = own ?? chosen?.closest("details");
+  if (details instanceof HTMLDetailsElement) details.open = !details.open;
 }
 
 function copyChosen() {

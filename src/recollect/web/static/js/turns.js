@@ -364,6 +364,12 @@ function selectDetails(details) {
   const { source } = details.dataset;
   if (source) return `details[data-source="${CSS.escape(source)}"]`;
   if (details.id) return `details#${CSS.escape(details.id)}`;
+  // A run of notices may have grown, but still has the first one.
+  const notice = details.closest(".noted[id]") ?? details.querySelector(".noted[id]");
+  if (notice) {
+    const named = `.noted[id="${CSS.escape(notice.id)}"]`;
+    return `details:is(.run:has(> ${named}), ${named} > *)`;
+  }
   return details.closest(".growth") ? ":scope > footer .growth > dd > details" : "";
 }
 
