@@ -1,5 +1,6 @@
-"""Options and arguments that several commands share."""
+"""Options, arguments and their types that several commands share."""
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -13,6 +14,8 @@ from recollect.locations.references import counts_back
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from recollect.workspace.turn_selection import TurnBounds
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -155,6 +158,55 @@ def session_argument(*, required: bool = True) -> Callable[[F], F]:
     """Return a decorator that adds the argument SESSION as `session`."""
     metavar = "SESSION" if required else "[SESSION]"
     return click.argument("session", type=SessionName(), required=required, metavar=metavar)
+
+
+class Number(click.ParamType[int]):
+    """`3`, or `-1` for the last."""
+
+    name = "number"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Parse the number."""
+        text = str(value)
+        if not re.fullmatch(r"-?\d{1,9}", text) or not int(text):
+            self.fail(f"{text!r} is not a valid turn (try 3, or -1 for the last).", param, ctx)
+        return int(text)
+
+
+class SegmentNumber(click.ParamType[int]):
+    """`0` for the segment before the first compaction, or `-1` for the last one."""
+
+    name = "number"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Parse the number."""
+        from recollect.workspace.turn_selection import parse_segment  # loads the views
+
+        try:
+            return parse_segment(str(value))
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
+
+
+class TurnBoundsOption(click.ParamType["TurnBounds"]):
+    """`2-5`, `4-`, `-3..-1`, or a single number."""
+
+    name = "range"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> "TurnBounds":
+        """Parse the range."""
+        from recollect.workspace.turn_selection import parse_turns  # loads the views
+
+        try:
+            return parse_turns(str(value))
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
 
 
 def escape_negative_refs(command: click.Command | None, arguments: Sequence[str]) -> list[str]:

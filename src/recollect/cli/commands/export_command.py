@@ -17,13 +17,15 @@ from recollect.cli.clock import read_clock
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document
 from recollect.cli.options import (
+    Number,
+    SegmentNumber,
     SessionName,
+    TurnBoundsOption,
     claude_dir_option,
     json_option,
     since_option,
     until_option,
 )
-from recollect.cli.turn_options import Number, SegmentNumber, TurnBoundsOption
 from recollect.documents.command_reports import ExportDocument
 from recollect.errors import UsageError
 from recollect.quantities import format_bytes, format_count

@@ -13,6 +13,9 @@ import click
 from recollect.cli import terminal_output
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.options import (
+    Number,
+    SegmentNumber,
+    TurnBoundsOption,
     check_reveal,
     claude_dir_option,
     detail_options,
@@ -20,7 +23,6 @@ from recollect.cli.options import (
     reveal_option,
     session_argument,
 )
-from recollect.cli.turn_options import Number, SegmentNumber, TurnBoundsOption
 from recollect.errors import UsageError
 from recollect.locations.place_names import read_place_within
 from recollect.render.terminal import POINTER
