@@ -1,5 +1,5 @@
-"""Usage totals, 5-hour blocks, the ledger rows that reports are built from, and the ways to group
-them.
+"""Usage totals, averages, shares and 5-hour blocks; the ledger rows that reports are built from,
+and the ways to group them.
 
 Money is an integer number of millionths of a dollar. Messages without a known price are counted
 separately and never treated as free: if some messages have none, the cost is a lower bound; if all
@@ -14,9 +14,9 @@ tools is shared equally among them, to the token; what cannot be divided goes to
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import add
 from pathlib import PurePath
 from types import MappingProxyType
@@ -32,6 +32,10 @@ from recollect.store.usage_queries import Dimension
 from recollect.usage.zones import BLOCK, Zone, find_block_starts, format_moment
 
 MICRO = 1_000_000
+
+AVERAGED_DAYS: Final = 7
+MIN_AVERAGE_DAYS: Final = 2 * AVERAGED_DAYS
+"""In a shorter range the average is little more than one value."""
 
 
 class Totals(Tokens, frozen=True, gc=False, kw_only=True):
@@ -212,6 +216,26 @@ def find_block(blocks: list[UsageBlock], moment: int) -> UsageBlock | None:
     """Return the block that contains `moment`; None if there is none."""
     index = bisect_right(blocks, moment, key=lambda block: block.start) - 1
     return blocks[index] if index >= 0 and blocks[index].contains(moment) else None
+
+
+def average_days(values: Sequence[float]) -> list[float]:
+    """Return the mean of each day and the six before it, beginning with the seventh day.
+
+    `values` has one value for every day, 0 for a day without usage. Empty for a short range.
+    """
+    if len(values) < MIN_AVERAGE_DAYS:
+        return []
+    sums = [0.0, *accumulate(values)]
+    # Subtracting large sums may leave a tiny negative rest where there is nothing.
+    return [
+        max(sums[end] - sums[end - AVERAGED_DAYS], 0.0) / AVERAGED_DAYS
+        for end in range(AVERAGED_DAYS, len(sums))
+    ]
+
+
+def find_share(part: float | None, total: float | None) -> float | None:
+    """Return which part of a total a value is; None if either is not known, or there is none."""
+    return None if part is None or not total else part / total
 
 
 def measure_pace(block: UsageBlock, totals: Totals, first: float, now: float) -> Pace:

@@ -18,8 +18,8 @@ from recollect.documents.usage_report import CurrentBlock, Figures, UsageDocumen
 from recollect.errors import UsageError
 from recollect.quantities import format_dollars, format_number, format_rate, format_short_number
 from recollect.render.html.html_turns import shorten_model
-from recollect.usage.derived_figures import average_days
 from recollect.usage.reports import ReportOrder
+from recollect.usage.totals import average_days
 from recollect.usage.zones import load_zone
 from recollect.web import charts, history_endpoints, http_messages, templating
 from recollect.web.pages import usage_table

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct
 from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import Figures, UsageDocument, UsageRow
 from recollect.quantities import format_duration
-from recollect.usage.derived_figures import find_share
+from recollect.usage.totals import find_share
 from recollect.usage.zones import Zone
 from recollect.web.charts import draw_share
 from recollect.web.template_filters import get_base_name
