@@ -20,7 +20,7 @@ from recollect.documents.turn_documents import (
 from recollect.library.opening import open_transcript
 from recollect.locations import discover_root
 from recollect.render.views.part_builders import FACT_SEPARATOR
-from recollect.render.views.tools.tool_views import VIEWS
+from recollect.render.views.tools import VIEWS
 from recollect.render.views.turn_views import build_turn_views
 from recollect.search.query_parser import QueryError, parse_query
 from recollect.search.regexes import check_regexes

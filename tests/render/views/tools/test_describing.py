@@ -16,8 +16,7 @@ from recollect.documents.turn_documents import Code, Fields, Output, Picture, Pl
 from recollect.records.blocks import Image, Source, ToolResult
 from recollect.records.tools import canonical_name, split_mcp_name
 from recollect.records.tools.tool_parsing import INPUTS, RESULTS
-from recollect.render.views.tools import ToolView, describe_call
-from recollect.render.views.tools.tool_views import VIEWS
+from recollect.render.views.tools import VIEWS, ToolView, describe_call
 from recollect.session.tool_calls import FAILED, INTERRUPTED, PENDING, SUCCESS, Outcome, ToolCall
 from tests.session.recordings import make_call
 

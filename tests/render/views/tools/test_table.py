@@ -2,7 +2,7 @@
 
 from recollect.records.tools import canonical_name
 from recollect.records.tools.tool_parsing import INPUTS
-from recollect.render.views.tools.tool_views import VIEWS
+from recollect.render.views.tools import VIEWS
 
 
 def test_every_tool_with_a_type_has_a_view() -> None:
