@@ -1,18 +1,17 @@
 """Read a file in chunks, split chunks into blocks of whole lines with their offsets, and replace
 lines while they are decoded.
 
-Handles lines, not records. Lines end at `\\n` only, because JSON strings on disk may contain a raw
+Knows lines, not records. Lines end at `\\n` only, because JSON strings on disk may contain a raw
 U+2028. A block has many lines, so that it can be searched as one piece. A line over the limit is
 counted but not kept: memory does not depend on the content of the file.
 
 After a crash a file may have a hole, zeros that were never written. Reading gigabytes of them would
-take most of a minute, so a hole that is longer than any line is skipped; its line is then too long,
-as it would be if all of it had been read.
+take most of a minute, so a hole that is longer than any line is skipped; its line then counts as
+too long, as if all of it had been read.
 
 Everything that shows a session decodes its lines first, so this is the one place to mask them. A
-mask decides what to replace: it takes a block of lines and returns their replacements. Without a
-mask, the default in the library, records are what the file contains. Spans are those of the file
-either way.
+mask takes a block of lines and returns replacements. The library sets none by default, so records
+are exactly what the file contains. Spans always refer to the file.
 """
 
 import errno
@@ -51,7 +50,7 @@ class Hole(Struct, frozen=True, gc=False):
     length: int
 
     def __len__(self) -> int:
-        """Return the number of bytes skipped."""
+        """Return the number of bytes that were skipped."""
         return self.length
 
 
@@ -59,7 +58,7 @@ _NOWHERE = range(0)
 
 
 class BlockSplitter:
-    """Splits chunks into blocks and holds back the last line until it ends."""
+    """Splits chunks into blocks; keeps the last line until it is complete."""
 
     def __init__(self, offset: int = 0, max_line: int = MAX_LINE) -> None:
         self._max_line = max_line
@@ -69,7 +68,7 @@ class BlockSplitter:
         """Start of the held-back line; reading can resume from here."""
 
     def feed(self, chunk: bytes | Hole) -> list[LineBlock | TooLong]:
-        """Return the lines that `chunk` completes."""
+        """Return the lines completed by `chunk`."""
         first, lines = self.split(chunk)
         found = [] if first is None else [first]
         if isinstance(chunk, bytes) and lines.start < lines.stop:
@@ -78,9 +77,9 @@ class BlockSplitter:
         return found
 
     def split(self, chunk: bytes | Hole) -> tuple[LineBlock | TooLong | None, range]:
-        """Return the held-back line if `chunk` ends it, and the range of whole lines after it.
+        """Return the pending line if `chunk` completes it, and the range of whole lines after it.
 
-        Nothing of that range is copied; it ends at `offset`.
+        The range is not copied; it ends at `offset`.
         """
         if isinstance(chunk, Hole):
             # No line ends in a hole, and the line around it is too long to keep.
@@ -101,7 +100,7 @@ class BlockSplitter:
         return first, range(start, cut)
 
     def finish(self) -> LineBlock | TooLong | None:
-        """Return the held-back line at the end of the input, if there is one."""
+        """Return the pending line at the end of the input, if there is one."""
         return self._release(b"") if self._held_length else None
 
     def _hold(self, chunk: bytes) -> None:
@@ -222,35 +221,35 @@ def seek_line_start(file: SourceFile, position: int) -> int:
 T = TypeVar("T")
 
 LineMask = Callable[[str, LineBlock], Mapping[int, bytes]]
-"""From a file and some of its lines to replacements, by position in the block; no line ends."""
+"""From a file and some of its lines to replacements by position in the block, without line ends."""
 
 NOWHERE: Final = 1 << 62
 """The offset of a line that is not in a transcript."""
 
 Preload = Callable[[Collection[str]], None]
-"""Loads what a mask needs for several files at once."""
+"""Preloads what a mask needs for several files."""
 
 _process_mask: LineMask | None = None
 _preload: Preload | None = None
 _chosen: ContextVar[tuple[LineMask | None] | None] = ContextVar("chosen", default=None)
-"""The mask set by `masked_by`, in a tuple, because it may be None."""
+"""The mask set by `masked_by`, in a tuple because it may be None."""
 
 
 def mask_by_default(mask: LineMask | None, preload: Preload | None = None) -> None:
-    """Set the mask of this process, for all threads."""
+    """Set the default mask of this process, for all threads."""
     global _process_mask, _preload
     _process_mask, _preload = mask, preload
 
 
 def preload_masks(files: Collection[str]) -> None:
-    """Prepare the mask of this process for files of which single lines will be read."""
+    """Prepare the mask of this process for files from which single lines will be read."""
     if _preload is not None and _chosen.get() is None:
         _preload(files)
 
 
 @contextmanager
 def masked_by(mask: LineMask | None) -> Iterator[None]:
-    """Decode with this mask, or without any, within the block."""
+    """Use this mask, or none, while the block runs."""
     token = _chosen.set((mask,))
     try:
         yield
@@ -265,7 +264,7 @@ def find_mask() -> LineMask | None:
 
 
 def mask_line(file: str, offset: int, data: bytes) -> bytes:
-    """Return the bytes of a line of a file, masked; the line end is optional."""
+    """Return a line of a file, masked; the line end is optional."""
     mask = find_mask()
     if mask is None:
         return data
@@ -278,14 +277,14 @@ def mask_text(file: str, text: str) -> str:
     """Return the text of a file beside a transcript, masked."""
     if find_mask() is None:
         return text
-    # As one line, because a secret may have several, and behind anything that is known of a file.
+    # As a single line, because a secret may span several, and at an offset that no transcript has.
     written = msgspec.json.encode(text.encode("utf-8", "replace").decode())
     masked = mask_line(file, NOWHERE, written)
     return text if masked is written else msgspec.json.decode(masked, type=str)
 
 
 def mask_value(file: str, value: T) -> T:
-    """Return a struct with all its texts masked together."""
+    """Return a struct with all of its texts masked together."""
     if find_mask() is None:
         return value
     written = msgspec.json.encode(value)

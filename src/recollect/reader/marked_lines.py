@@ -1,8 +1,8 @@
 """Find the lines of a file that contain one of a few words, without decoding the others.
 
-Knows bytes only. The words are searched one after the other, in a window that stays in the CPU
-cache: a single word is found at more than 20 GB/s, while one automaton for several words takes
-eight times as long as all the single searches together.
+Knows bytes only. Each word is searched for in turn, in a window that stays in the CPU cache: one
+word is found at more than 20 GB/s, while an automaton for all words takes eight times as long as
+the separate searches together.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,12 +19,12 @@ _OVERLAP = 128
 """Bytes that two windows share: longer than any mark, so that none is cut in two."""
 
 ALIKE_BYTES = 6
-"""How much of many words is searched for at first."""
+"""Length of the prefix of each word that is searched for first."""
 
 
 TAG, TITLE, LEAF, LAST_PROMPT = b'"tag"', b'-title"', b'"leafUuid"', b'"last-prompt"'
 NAMING_MARKS = (TAG, TITLE, LEAF, LAST_PROMPT)
-"""What the lines contain that name a session; inside a string the quotes would be escaped."""
+"""Found in lines that name a session; within a string the quotes would be escaped."""
 
 
 class MarkedLine(Struct, frozen=True, gc=False):
@@ -39,8 +39,8 @@ def iter_marked_lines(
 ) -> Iterator[MarkedLine]:
     """Yield the lines that contain a mark between two offsets, in order.
 
-    The line around `start` counts as a whole. A mark must be shorter than `_OVERLAP`. Lines over
-    `MAX_LINE` are left out.
+    The line that contains `start` is searched as a whole. A mark must be shorter than `_OVERLAP`.
+    Lines over `MAX_LINE` are left out.
     """
     end = start = seek_line_start(file, start)
     for hit in _iter_hits(file, [_make_automaton(mark) for mark in marks], start, stop):
@@ -54,7 +54,7 @@ def iter_marked_lines(
 def find_marked_lines(data: bytes, lines: range, marks: Sequence[bytes]) -> list[tuple[int, int]]:
     """Return start and end of each line that contains a mark, in order.
 
-    `lines` is a range of whole lines in `data`; marks in the rest do not count.
+    `lines` is a range of whole lines in `data`; only these are searched.
     """
     hits = [
         at
@@ -72,7 +72,7 @@ def find_marked_lines(data: bytes, lines: range, marks: Sequence[bytes]) -> list
 def read_marked_lines(
     file: SourceFile, spans: Iterable[tuple[int, int]], marks: Sequence[bytes]
 ) -> Iterator[MarkedLine]:
-    """Yield those lines, given by offset and length, that contain a mark."""
+    """Yield the lines at these offsets and lengths that contain a mark."""
     for offset, length in spans:
         file.seek(offset)
         data = file.read(length)
@@ -88,7 +88,7 @@ def contains_mark(data: bytes, mark: bytes) -> bool:
 def contains_any(file: SourceFile, words: Collection[bytes], size: int) -> bool:
     """Return whether one of many words is among the first `size` bytes of a file.
 
-    Fast if most words begin alike. A word must be shorter than `_OVERLAP`.
+    Fast if most words have the same prefix. A word must be shorter than `_OVERLAP`.
     """
     automata = [_make_automaton(start) for start in {word[:ALIKE_BYTES] for word in words}]
     lengths = {len(word) for word in words}
@@ -110,14 +110,14 @@ def _make_automaton(mark: bytes) -> BytesAhoCorasick:
 def _iter_hits(
     file: SourceFile, automata: Sequence[BytesAhoCorasick], start: int, stop: int
 ) -> Iterator[int]:
-    """Yield the offsets of the marks, those of one window in order."""
+    """Yield the offsets of the marks; in order within each window."""
     for offset, data in _iter_windows(file, start, stop):
         hits = [at for each in automata for _, at, _ in each.find_matches_as_indexes(data)]
         yield from sorted(offset + at for at in hits)
 
 
 def _iter_windows(file: SourceFile, start: int, stop: int) -> Iterator[tuple[int, memoryview]]:
-    """Yield a part of a file in windows; each begins a little before the end of the last.
+    """Yield part of a file in overlapping windows.
 
     A window is valid until the next one is read.
     """

@@ -1,12 +1,11 @@
 """Decode the standard output of a client into stream messages whose spans tile it.
 
-The counterpart of `transcript_reader` for what a running client prints. A stream is never salvaged:
-one process writes it from start to end, and a line that is not a message is text that something
-else printed in between. A module of its own, because loading the message types takes 10 ms and no
-transcript needs them.
-
-Messages are masked like the lines of a transcript, with two exceptions: what the client asks is
-answered with the input that it sent, and pieces of a text are masked by who puts them together.
+The counterpart of `transcript_reader` for the output of a running client. Nothing is salvaged: one
+process writes the stream from start to end, and a line that is not a message was printed by
+something else. A separate module, because loading the message types takes 10 ms and transcripts do
+not need them. Messages are masked like the lines of a transcript, with two exceptions: requests of
+the client, which are answered with the input that it sent, and pieces of a text, which are masked
+by the code that joins them.
 """
 
 from collections.abc import Iterator
@@ -35,7 +34,7 @@ class StreamDecoder:
         self._splitter = line_blocks.BlockSplitter(0, max_line)
 
     def feed(self, chunk: bytes) -> Iterator[StreamItem]:
-        """Yield the messages that `chunk` completes."""
+        """Yield the messages completed by `chunk`."""
         for piece in self._splitter.feed(chunk):
             if isinstance(piece, line_blocks.TooLong):
                 yield Oversized(span=Span(self._file, piece.offset, piece.length))

@@ -1,8 +1,8 @@
-"""Decode the bytes of a transcript into records whose spans tile the file; of a line that is not
-valid JSON the records are recovered and the remaining bytes kept.
+"""Decode the bytes of a transcript into records whose spans tile the file. From a line that is not
+valid JSON, records are salvaged and the remaining bytes kept.
 
 Known cases: two or more records on one line, NUL bytes before a record, a truncated line, a
-truncated line with the next record glued to it, a value overwritten in the middle. The returned
+truncated line followed directly by the next record, a value overwritten in the middle. The returned
 parts tile the line.
 
 `TranscriptDecoder` takes chunks from any source: a file, a pipe, a follower. `read_transcript`
@@ -39,15 +39,15 @@ NUL_BYTES = "NUL bytes"
 CUT_SHORT = "cut short"
 SHARES_LINE = "shares its line"
 
-# Few files need these, and `re` compiles them once, when they are first used.
+# Compiled by `re` on first use: few files need these.
 _TOKEN = rb'(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]'
 _HEAD = rb'\{\s*"(?:parentUuid|logicalParentUuid|isSidechain|type|messageId|uuid|sessionId)"\s*:'
 _PARTIAL = rb"(?:[A-Za-z0-9.+-]+|,\s*|\\u?[0-9a-fA-F]{0,3})\Z"
 _SPACE = rb"\s*+"
 _MAX_SCANS = 8
-"""Full scans of a line while looking for a glue point: each try may scan to the end of the line."""
+"""Attempts to find where the next record starts in a line: each may scan to the end of the line."""
 _TAIL = 64
-"""Bytes at the end of a piece that are searched for a broken token."""
+"""Number of bytes at the end of a fragment that are searched for a broken token."""
 
 
 class SalvagedPart(Struct, frozen=True):
@@ -89,7 +89,7 @@ def _noise(line: bytes, start: int, end: int) -> SalvagedPart:
 
 
 def _end_of_object(line: bytes, start: int) -> int:
-    """Return where the object that opens at `start` closes, or 0 if it does not."""
+    """Return the end of the object that starts at `start`, or 0 if it is not closed."""
     depth = 0
     for match in re.compile(_TOKEN).finditer(line, start):
         token = match.group()
@@ -105,7 +105,7 @@ def _end_of_object(line: bytes, start: int) -> int:
 
 
 def _find_glue(line: bytes, start: int) -> int:
-    """Return the first offset from which complete, known records reach to the end of the line."""
+    """Return the first offset from which complete, known records extend to the end of the line."""
     budget = _MAX_SCANS * len(line)
     failed: set[int] = set()
     for match in re.compile(_HEAD).finditer(line, start):
@@ -131,7 +131,7 @@ def _skip_space(line: bytes, position: int) -> int:
 
 
 def _stands_alone(record: Record) -> bool:
-    """Return whether a client writes `record` on a line of its own, rather than nested in another.
+    """Return whether clients write `record` as a separate line, not nested in another.
 
     `agent_progress` records contain whole messages whose usage must not be counted again; those
     have no session id.
@@ -142,7 +142,7 @@ def _stands_alone(record: Record) -> bool:
 
 
 def _complete(line: bytes, start: int, end: int) -> list[SalvagedPart]:
-    """Return the truncated record between `start` and `end`, closed where it breaks off."""
+    """Return the truncated record between `start` and `end`, closed where it ends."""
     for stop in (end, _first_error(line[start:end]) + start):
         record = _close(line[start:stop])
         if record is not None:
@@ -155,7 +155,7 @@ def _first_error(piece: bytes) -> int:
     import json  # for damaged lines
 
     try:
-        # Latin-1 maps each byte to one character, so that positions are byte positions.
+        # Latin-1 maps each byte to one character, so positions are byte positions.
         json.loads(piece.decode("latin-1"), strict=False)
     except json.JSONDecodeError as error:
         return error.pos
@@ -191,7 +191,7 @@ def _open_brackets(piece: bytes) -> tuple[bytes, bool]:
         if token in b"{[":
             stack += token
         elif token in b"}]":
-            # A mismatched bracket: from here on, nesting would be guesswork.
+            # A mismatched bracket: the nesting is unknown from here on.
             if not stack or stack.pop() != (b"{" if token == b"}" else b"[")[0]:
                 return b"", False
         elif token == b'"':
@@ -200,13 +200,13 @@ def _open_brackets(piece: bytes) -> tuple[bytes, bool]:
 
 
 def _role_as_type(piece: bytes) -> bytes:
-    """Return a `type` field from the role of the message, since older clients write it last."""
+    """Derive a `type` field from the message's role: older clients write the type last."""
     role = b"assistant" if b'"role":"assistant"' in piece else b"user"
     return b',"type":"' + role + b'"'
 
 
 def _absorb_space(line: bytes, parts: list[SalvagedPart]) -> list[SalvagedPart]:
-    """Add white space between records to the part before it."""
+    """Merge white space between records into the part before it."""
     kept: list[SalvagedPart] = []
     for part in parts:
         if part.record is None and kept and not line[part.start : part.end].strip():
@@ -232,11 +232,11 @@ class TranscriptDecoder:
 
     @property
     def offset(self) -> int:
-        """Where the held-back line begins; a later read from here continues without a gap."""
+        """Where the pending line begins; a later read can continue from here."""
         return self._splitter.offset
 
     def feed(self, chunk: bytes | Hole) -> Iterator[Record]:
-        """Yield the records that `chunk` completes, decoding lazily."""
+        """Yield the records completed by `chunk`, decoding lazily."""
         for piece in self._splitter.feed(chunk):
             if isinstance(piece, TooLong):
                 yield Oversized(span=Span(self._file, piece.offset, piece.length))
@@ -276,9 +276,9 @@ class TranscriptDecoder:
         return self._mask(self._file, block) if self._mask is not None else _NOTHING
 
     def _read_line(self, line: bytes, offset: int, line_end: int, length: int) -> Iterator[Record]:
-        """Yield the records of any line, complete or not.
+        """Yield the records of a line, complete or not.
 
-        In the file it has `length` bytes, and `line_end` more.
+        In the file it has `length` bytes plus `line_end`.
         """
         span = Span(self._file, offset, length + line_end)
         if len(line) > self._max_line:
@@ -303,13 +303,13 @@ class TranscriptDecoder:
 
 
 def decode_bytes(file: str, offset: int, data: bytes) -> list[Record]:
-    """Return the records in bytes of a file, which begin with the line at `offset`."""
+    """Return the records in `data`, bytes of a file that begin with the line at `offset`."""
     decoder = TranscriptDecoder(file, offset)
     return [*decoder.feed(data), *decoder.finish()]
 
 
 class DecodedRest(NamedTuple):
-    """The records of the rest of a file, and where that ends."""
+    """The records of the rest of a file, and where they end."""
 
     records: list[Record]
     end: int
@@ -318,9 +318,9 @@ class DecodedRest(NamedTuple):
 def decode_rest(
     file: SourceFile, name: str, stop: int, on_chunk: Callable[[bytes], None]
 ) -> DecodedRest:
-    """Decode `file` from where it is, the start of a line, up to byte `stop`.
+    """Decode `file` from its current position, the start of a line, up to byte `stop`.
 
-    `on_chunk` gets all bytes but those of holes.
+    `on_chunk` is called with all bytes except holes.
     """
     decoder = TranscriptDecoder(name, file.tell())
     records: list[Record] = []
@@ -369,12 +369,12 @@ def _decode_file(
 
 
 def read_shown(span: Span) -> bytes:
-    """Return the bytes of `span` as they may be shown: without what is masked."""
+    """Return the bytes of `span`, masked for display."""
     return mask_line(span.file, span.offset, read_span(span))
 
 
 def read_span(span: Span) -> bytes:
-    """Return the bytes of `span`, read again from its file."""
+    """Read the bytes of `span` from its file."""
     with open_file(span.file) as file:
         file.seek(span.offset)
         return file.read(span.length)

@@ -3,8 +3,8 @@
 There is no loop over lines: each block is searched for a word that every assistant record contains
 (with ahocorasick-rs, three times as fast as `bytes.find`), and only the lines around a match are
 decoded, without their content. A line that this narrow decoder rejects goes through the full
-reader, so that both give the same totals. Optionally includes messages of subagents that the
-progress records of their parent repeat.
+reader, so both give the same totals. Optionally includes subagent messages that are repeated in
+progress records of the parent.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -48,11 +48,11 @@ _SHARED_FIELDS = tuple(
 
 
 OnLines = Callable[[int, bytes, range], None]
-"""Called with whole lines: the offset of the data in the file, the data, and a range in it."""
+"""Called with whole lines: the offset of the data in the file, the data, and a range of it."""
 
 
 class _Line(AssistantUsage, frozen=True, kw_only=True, rename="camel", gc=False):
-    """A line as decoded here; `data` is the payload of a progress record."""
+    """The fields decoded here; `data` is the payload of a progress record."""
 
     data: Raw = Raw()
 
@@ -72,7 +72,7 @@ def read_usage(
 ) -> Iterator[AssistantUsage]:
     """Yield the assistant records with usage in the file at `path`, from byte `start` up to `stop`.
 
-    This includes records of old clients that have only a cost. A truncated last line may still be
+    Includes records of old clients that only have a cost. A truncated last line may still be
     growing and is left out; with `completes_last` it is salvaged like any other broken line,
     because its message was paid for. With `with_relayed`, messages of subagents that progress
     records repeat are included as records of type `progress`.
@@ -91,10 +91,11 @@ def read_usage_of(
     completes_last: bool,
     on_lines: OnLines | None = None,
 ) -> Iterator[AssistantUsage]:
-    """Return all that `read_usage` can yield for an open file; spans get `name` as their file.
+    """Return everything that `read_usage` can yield for an open file; `name` is the file of the
+    spans.
 
-    `on_lines` gets all lines first: what else the quick pass looks for is found while they are in
-    the CPU cache.
+    `on_lines` is called first with all lines, so that the quick pass can search them while they are
+    in the CPU cache.
     """
     blocks = _read_blocks(file, name, start, stop, completes_last=completes_last, on_lines=on_lines)
     # Not a generator, which would be resumed for every record.
@@ -110,7 +111,7 @@ def _read_blocks(
     completes_last: bool,
     on_lines: OnLines | None = None,
 ) -> Iterator[Iterable[AssistantUsage]]:
-    """Return the records from `start` on, as many at a time as were read at once."""
+    """Yield the records from `start` on, in one list per block."""
     splitter = BlockSplitter(seek_line_start(file, start))
     end = b"\n" if completes_last else b""
     blocks = _read_file(file, name, splitter, stop, end, on_lines)
@@ -155,7 +156,7 @@ def _read_file(
 
 
 def _search(file: str, offset: int, data: bytes, lines: range) -> list[AssistantUsage]:
-    """Return the records on `lines`, a range of whole lines in `data`, which begins at `offset`.
+    """Return the records in `lines`, a range of whole lines in `data`, which begins at `offset`.
 
     As a list: a generator would be resumed for every line.
     """
@@ -190,7 +191,7 @@ def _search(file: str, offset: int, data: bytes, lines: range) -> list[Assistant
 
 
 def _find_relayed(data: Raw) -> tuple[str | None, RelayedRecord] | None:
-    """Return the subagent id and its message if `data` is an `agent_progress` with usage."""
+    """Return the id of a subagent and its message if `data` is an `agent_progress` with usage."""
     try:
         agent = _decode_agent(data)
     except _REFUSED:
@@ -236,7 +237,7 @@ def _read_fully(file: str, offset: int, data: bytes) -> list[AssistantUsage]:
     # Imported late: it loads every record type, and most files have no line that needs them.
     from recollect.reader.transcript_reader import decode_bytes
 
-    # Nothing that is counted can hold a secret, and the rules take longer to load than a sync.
+    # Counted values cannot contain secrets, and loading the rules takes longer than a sync.
     with masked_by(None):
         return list(_project(decode_bytes(file, offset, data)))
 

@@ -1,10 +1,11 @@
-"""Text without its secrets: find API keys, tokens, passwords and private keys, and mask them.
+"""Find API keys, tokens, passwords and private keys in text, and mask them.
 
-Knows text and nothing else: no files, no sessions, no destination. It errs on the side of masking
-too much in what leaves the machine, and says for each finding how sure it is. Best effort: a secret
-that looks like a word is not found. Names are imported from their modules, because the rules take
-longer to load than a list takes to answer; titles and prompts, most of which are plain words, are
-masked without loading any rule if possible.
+Knows only text: no files, no sessions, no destination. It errs on the side of masking too much in
+what leaves the machine, and each finding has a confidence. Best effort: a secret that looks like a
+word is not found.
+
+Import names from their modules: loading the rules takes longer than printing a list. Titles and
+prompts, most of which are plain words, are masked without loading the rules if possible.
 """
 
 import re
@@ -12,7 +13,7 @@ from typing import Final
 
 _NUMBER: Final = re.compile(r"(\[redacted:[a-z0-9\-]+)#[0-9]+\]")
 _TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+(?:#[0-9]+)?\]")
-# What secrets are assigned to or follow, in lower case.
+# Names that secrets are assigned to, and words that precede them, in lower case.
 _KEYWORDS: Final = (
     *("passw", "passphrase", "pwd", "secret", "token", "credential", "key", "auth", "bearer"),
     *("cookie", "-----begin", "mysql", "mariadb", "sshpass", "redis-cli", "login", "htpasswd"),
@@ -30,8 +31,8 @@ _LOGIN: Final = "://"
 
 
 def may_contain_secret(text: str) -> bool:
-    """Return whether a text contains something that looks unlike words or mentions secrets."""
-    # One after the other is faster than an expression that tries all of them at every character.
+    """Return whether a text mentions secrets or has something that does not look like words."""
+    # Faster one after the other than as one expression that tries all of them at every character.
     lowered = text.lower()
     if any(keyword in lowered for keyword in _KEYWORDS):
         return True
@@ -44,7 +45,7 @@ def may_contain_secret(text: str) -> bool:
 def mask_words(text: str) -> str:
     """Return a text without definite secrets.
 
-    Tags have no numbers: only who reads the whole session can number its secrets.
+    Tags have no numbers: numbering the secrets of a session requires reading all of it.
     """
     if not may_contain_secret(text):
         return text
@@ -63,7 +64,7 @@ _UNLIKE_NAMES: Final = re.compile(
 def mask_name(text: str) -> str:
     """Return the name of a model, a branch or a tool without definite secrets.
 
-    Names have dates and versions, which look unlike words; the rules are not loaded for them.
+    The rules are not loaded for dates and versions in the name.
     """
     return mask_words(text) if _UNLIKE_NAMES.search(text) else text
 
@@ -76,36 +77,36 @@ _UNLIKE_FOLDERS: Final = re.compile(
 def mask_path(path: str) -> str:
     """Return the path of a file or the name of a directory without definite secrets.
 
-    Paths have ids and dates, which look unlike words; the rules are not loaded for them.
+    The rules are not loaded for ids and dates in the path.
     """
     return mask_words(path) if _UNLIKE_FOLDERS.search(path) else path
 
 
 def cut_text(text: str, length: int) -> str:
-    """Return at most `length` characters of a masked text: a tag is kept whole or left out."""
+    """Return at most `length` characters of a masked text, without cutting a tag."""
     start = text.rfind("[", 0, length)
     tag = _TAG.match(text, start) if start >= 0 else None
     return text[: start if tag and tag.end() > length else length]
 
 
 def cut_text_start(text: str, start: int) -> str:
-    """Return a masked text from a position on: a tag is kept whole or left out."""
+    """Return a masked text from a position on, without cutting a tag."""
     return text[find_tag_edge(text, start) :]
 
 
 def find_tag_edge(text: str, at: int) -> int:
-    """Return the end of the tag that a position is within; the position itself if there is none."""
+    """Return the end of the tag that contains a position; the position itself if there is none."""
     tag = _TAG.match(text, max(text.rfind("[", 0, at), 0))
     return max(tag.end(), at) if tag else at
 
 
 def mask_lines(text: str) -> list[str]:
-    """Return the lines of a text without definite secrets, as many as it has."""
+    """Return the lines of a text without definite secrets; the number of lines stays the same."""
     return mask_in_lines(text).split("\n")
 
 
 def mask_in_lines(text: str) -> str:
-    """Return the text of a file without definite secrets and with as many lines as before."""
+    """Return the text of a file without definite secrets; the number of lines stays the same."""
     if not may_contain_secret(text):
         return text
     from recollect.redact.findings import RedactionPolicy

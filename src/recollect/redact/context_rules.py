@@ -1,8 +1,8 @@
-"""Secrets that are recognised by what is around them: headers, URLs, command lines, cookies, and
-names like `password`, `API_KEY` or `accessToken` that a value is assigned to.
+"""Secrets that are recognised by context: headers, URLs, command lines, cookies, and assignments to
+names like `password`, `API_KEY` or `accessToken`.
 
-The values themselves have no shape of their own, so each is checked against placeholders and
-against what programs print in the same places.
+The values have no recognisable format, so each is checked against placeholders and against what
+programs print in the same places.
 
 Assignments cover `.env`, YAML, JSON, TOML, code, query strings, command-line options and sentences.
 The name determines the threshold: after `DB_PASSWORD`, anything that is not a word; after a bare
@@ -38,14 +38,14 @@ _COOKIE: Final = compile_lazily(rb"=\"?([^;\"\s]{12,})")
 
 
 def _check_header(value: bytes) -> Confidence | None:
-    """Judge the credentials of an Authorization header or after `Bearer`."""
+    """Rate the credentials of an Authorization header or after `Bearer`."""
     if is_placeholder(value) or is_reference(value):
         return None
     return Confidence.DEFINITE if looks_random(value) else _check_short(value)
 
 
 def _check_short(value: bytes) -> Confidence | None:
-    """Words follow `bearer` in prose; a short value has to have a digit."""
+    """Rate a short value after `bearer`: it needs a digit, because in prose words follow."""
     return (
         Confidence.LIKELY
         if re.search(rb"[0-9]", value) and len(value) >= _MIN_CREDENTIALS
@@ -54,14 +54,14 @@ def _check_short(value: bytes) -> Confidence | None:
 
 
 def _check_url_password(value: bytes) -> Confidence | None:
-    """Judge the password in `scheme://user:password@host`."""
+    """Rate the password in `scheme://user:password@host`."""
     if is_reference(value) or value.lower() in _SAMPLE_PASSWORDS or len(value) < _MIN_LOGIN:
         return None
     return Confidence.LIKELY if is_placeholder(value) else Confidence.DEFINITE
 
 
 def _check_argument(value: bytes) -> Confidence | None:
-    """Judge a password on a command line."""
+    """Rate a password on a command line."""
     if is_placeholder(value) or is_reference(value) or value.lower() in _SAMPLE_PASSWORDS:
         return None
     if looks_random(value):
@@ -74,7 +74,7 @@ def _check_user_and_password(value: bytes) -> Confidence | None:
 
 
 def _check_cookies(value: bytes) -> Confidence | None:
-    """Judge a Cookie header: one random value makes all of it a secret."""
+    """Rate a Cookie header: one random value makes all of it a secret."""
     values = _COOKIE.findall(value)
     if any(map(looks_random, values)):
         return Confidence.DEFINITE
@@ -87,7 +87,7 @@ def _check_token_as_user(value: bytes) -> Confidence | None:
 
 
 def _check_words(value: bytes) -> Confidence | None:
-    """Judge the words that stand for a key: none occurs twice by chance, in a sentence some do."""
+    """Rate the words of a mnemonic: they do not repeat by chance, while those of a sentence do."""
     words = value.split()
     return Confidence.DEFINITE if len(set(words)) == len(words) else None
 
@@ -137,7 +137,7 @@ CONTEXT_RULES: Final[tuple[Rule, ...]] = (
         r"://([A-Za-z0-9_\-]{20,200})(?::x-oauth-basic)?@",
         _check_token_as_user,
     ),
-    # Who knows the address of a webhook may post to it.
+    # Anyone who knows the address of a webhook can post to it.
     _context(
         "webhook-url",
         "hooks.|/hook/|/hooks/|webhook/|webhooks/",
@@ -194,7 +194,7 @@ CONTEXT_RULES: Final[tuple[Rule, ...]] = (
         _check_header,
     ),
 )  # fmt: skip
-"""Rules for values that only their context identifies."""
+"""Rules for values that are recognised only by context."""
 
 
 KEYWORDS: Final = (
@@ -224,7 +224,7 @@ _NAME_GROUP: Final = 1
 _QUOTE_GROUPS: Final = (2, 3)
 _BARE: Final = compile_lazily(rb"[^\s\"'`,;<>]{4,1000}")
 _GROUPED: Final = compile_lazily(rb"(?:[A-Za-z0-9]{4} ){3,7}[A-Za-z0-9]{4}(?![A-Za-z0-9 ])")
-"""A password in groups of four, as services print those for a single application."""
+"""An app password, printed in groups of four."""
 _NAME_BEFORE: Final = compile_lazily(rb"(?:[A-Za-z0-9]{2,24} ){0,2}[A-Za-z0-9_.\-]*$")
 _OPTION_END: Final = compile_lazily(rb"([A-Za-z0-9_.\-]{0,40})[ \t]{1,3}")
 _OPTION: Final = compile_lazily(rb"(?:^|[\s\"'])--?[A-Za-z][A-Za-z0-9_.\-]*$")
@@ -252,9 +252,9 @@ _QUALIFIED: Final = compile_lazily(
     rb"(?i)(?:[a-z0-9][_\-.]|(?:^|[^a-z])(?!(?:the|a|an|this|that|if|new|one|each|same)\b)[a-z0-9]+\x20)"
     rb"(?:key|token|auth)$|[a-z]key$|(?:^|\W)token$"
 )
-"""A name that says whose key it is; a bare `key` is as often one of a cache or a table."""
+"""A name that says what the key is for; a bare `key` is as often that of a cache or a table."""
 _ODD: Final = compile_lazily(rb"(?i)certificate$|licen[cs]e$|salt$|api.?hash$")
-"""Names that few secrets and many other values have."""
+"""Names that few secrets but many other values are assigned to."""
 _PASSWORD: Final = compile_lazily(rb"(?i)passw|passphrase|passcode|pwd|_pass\b|\bpass$|^pass$")
 _VARIABLE: Final = compile_lazily(rb"^[A-Z][A-Z0-9_]*$")
 _COUNT: Final = b"tokens"
@@ -286,12 +286,12 @@ class Pattern(Protocol):
 def make_detector(
     compile_pattern: Callable[[bytes], Pattern],
 ) -> Callable[[bytes, int], Match | None]:
-    """Return a function that judges the value assigned to the name at a position of a text."""
+    """Return a function that rates the value assigned to the name at a position of a text."""
     pattern = compile_pattern(_PATTERN)
 
     def detect(data: bytes, at: int) -> Match | None:
         if data[at : at + 6].lower() == _COUNT:
-            # The name of a number, as in `_NOT_A_SECRET`; every reply has a handful of them.
+            # The name of a number, as in `_NOT_A_SECRET`; every reply has several.
             return None
         before = data[max(0, at - _MAX_NAME) : at]
         found = pattern.match(data, at, at + _REACH)
@@ -307,7 +307,7 @@ def make_detector(
             return None
         grouped = _GROUPED.match(data, start) if data[start + 4 : start + 5] == b" " else None
         if grouped is None and b" " in data[start : start + _MIN_PASSWORD]:
-            # A sentence goes on: no value is that short.
+            # The sentence continues: no value is that short.
             return None
         first = _NAME_BEFORE.search(before)
         name = (first[0] if first else b"") + data[at:name_end]
@@ -315,12 +315,12 @@ def make_detector(
             is_password = _PASSWORD.search(name) is not None
             return _make_match(name, Confidence.LIKELY, start, grouped[0]) if is_password else None
         quote = data[quotes_start : quotes_start + 1] if quotes_start < start else b""
-        return _judge(name.strip(), data, start, quote)
+        return _rate(name.strip(), data, start, quote)
 
     return detect
 
 
-def _judge(name: bytes, data: bytes, start: int, quote: bytes) -> Match | None:
+def _rate(name: bytes, data: bytes, start: int, quote: bytes) -> Match | None:
     value = _read_quoted(data, start, quote) if quote else None
     if value is None:
         value = _read_bare(data, start)
@@ -341,7 +341,7 @@ def _read_quoted(data: bytes, start: int, quote: bytes) -> bytes | None:
 
 
 def _read_bare(data: bytes, start: int) -> bytes:
-    """Return a value without quotes: up to the next blank, or to the next pair of a query."""
+    """Return an unquoted value: up to the next blank, or the next parameter of a query string."""
     found = _BARE.match(data, start)
     value = found[0] if found else b""
     query_end = _QUERY_END.search(value)
@@ -350,7 +350,7 @@ def _read_bare(data: bytes, start: int) -> bytes:
 
 
 def rate_value(name: bytes, value: bytes) -> Confidence | None:
-    """Return how certain it is that a value assigned to a name is a secret; None if it is not."""
+    """Return the confidence that a value assigned to a name is a secret; None if it is not."""
     # The cheap checks first: most values after a name like `token` are ordinary words.
     if b" " in value or len(value) < (_MIN_PASSWORD if _PASSWORD.search(name) else _MIN_SHORT):
         return None
@@ -361,9 +361,9 @@ def rate_value(name: bytes, value: bytes) -> Confidence | None:
     if _is_no_literal(value) or (is_id(value) and not is_strong):
         return None
     if _is_random(value):
-        return _judge_random(name, value, is_strong=is_strong, is_odd=is_odd)
+        return _rate_random(name, value, is_strong=is_strong, is_odd=is_odd)
     if _PASSWORD.search(name):
-        return _judge_password(name, value)
+        return _rate_password(name, value)
     return Confidence.LIKELY if is_strong and _is_short_secret(value) else None
 
 
@@ -372,14 +372,14 @@ def _is_no_literal(value: bytes) -> bool:
 
 
 def _is_random(value: bytes) -> bool:
-    """Return whether a value is random, or one of its parts is: `id:secret`."""
+    """Return whether a value, or one of its parts as in `id:secret`, is random."""
     return len(value) >= _MIN_SECRET and (
         looks_random(value) or any(map(looks_random, _JOINED.split(value)))
     )
 
 
 def _is_short_secret(value: bytes) -> bool:
-    """Return whether a value has letters in both cases and digits, all mixed up."""
+    """Return whether a value is a mix of lower case, upper case and digits."""
     return _has_all_classes(value) and measure_changes(value) >= _MIN_SHORT_CHANGES
 
 
@@ -387,13 +387,13 @@ def _has_all_classes(value: bytes) -> bool:
     return all(re.search(each, value) for each in _CHARACTER_CLASSES[:_MIXED])
 
 
-def _judge_random(name: bytes, value: bytes, *, is_strong: bool, is_odd: bool) -> Confidence | None:
+def _rate_random(name: bytes, value: bytes, *, is_strong: bool, is_odd: bool) -> Confidence | None:
     if is_odd:
         return Confidence.LIKELY
     if is_uuid(value):
         return Confidence.LIKELY if is_strong or _QUALIFIED.search(name) else None
     if is_strong:
-        # Brackets make it code as often as a password.
+        # Values with brackets are as often code as passwords.
         return Confidence.LIKELY if holds_code(value) else Confidence.DEFINITE
     is_qualified = _QUALIFIED.search(name) is not None
     if is_hash(value):
@@ -402,8 +402,8 @@ def _judge_random(name: bytes, value: bytes, *, is_strong: bool, is_odd: bool) -
     return Confidence.DEFINITE if is_certain else Confidence.LIKELY
 
 
-def _judge_password(name: bytes, value: bytes) -> Confidence | None:
-    """A password is not a word, unless it is assigned to a variable of the environment."""
+def _rate_password(name: bytes, value: bytes) -> Confidence | None:
+    """Rate a password: a word is one only if it is assigned to an environment variable."""
     if is_name(value):
         is_variable = _VARIABLE.match(name) is not None and value.isalpha()
         return Confidence.LIKELY if is_variable and len(value) >= _MIN_WORD_PASSWORD else None

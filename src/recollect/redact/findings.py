@@ -1,9 +1,8 @@
-"""What counts as a secret for one user, what a rule consists of, and what a scan reports. A finding
-says where a secret is and never holds it: it is safe to log. Rules are data; `scanner` runs them.
+"""Types: the redaction policy of a user, rules, and findings.
 
-The command line and the web app fill a policy from the configuration; this package only obeys it.
-The rules themselves are elsewhere, because they take time to load and most sessions hold no
-secrets.
+A finding has the position of a secret and never its value, so it is safe to log. Rules are data;
+`scanner` runs them. The command line and the web app create the policy from the configuration. The
+rules are in other modules, because they take time to load and most sessions contain no secrets.
 """
 
 import re
@@ -18,19 +17,19 @@ class Confidence(StrEnum):
     """How certain a finding is."""
 
     DEFINITE = "definite"
-    """Almost certain, from its format, a checksum or the name of the key."""
+    """Almost certain, by its format, a checksum or the name that it is assigned to."""
     LIKELY = "likely"
-    """Worth masking before a text leaves the machine, but may be an id or a made-up value."""
+    """Should be masked before a text leaves the machine, but may be an id or a made-up value."""
 
 
 GENERAL_KINDS: Final = frozenset(
     {"api-key", "authorization", "bearer-token", "password", "secret", "token"}
 )
-"""Kinds that say where a value was assigned to; a vendor's kind says more."""
+"""Kinds that only name what a value was assigned to; a vendor's kind is more specific."""
 
 
 class Finding(NamedTuple):
-    """A secret in a text: `text[start:end]` covers it, in whatever encoding it is written there."""
+    """A secret in a text, at `text[start:end]`, where it may be encoded."""
 
     kind: str
     confidence: Confidence
@@ -39,7 +38,7 @@ class Finding(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A secret in bytes, with its decoded value. Stays inside this package."""
+    """A secret in bytes, with its decoded value. Not used outside this package."""
 
     kind: str
     confidence: Confidence
@@ -49,7 +48,7 @@ class Match(NamedTuple):
 
 
 def merge_matches(matches: list[Match]) -> list[Match]:
-    """Return matches in order, overlapping ones united into one."""
+    """Return matches in order, with overlapping ones merged."""
     merged: list[Match] = []
     for match in sorted(matches, key=lambda match: (match.start, -match.end)):
         if merged and match.start < merged[-1].end:
@@ -60,7 +59,7 @@ def merge_matches(matches: list[Match]) -> list[Match]:
 
 
 def _unite(first: Match, second: Match) -> Match:
-    """Use the more specific kind and the higher confidence of the two."""
+    """Merge two matches: the more specific kind and the higher confidence win."""
     best = max(first, second, key=_rank)
     surest = max(first, second, key=_is_definite)
     return best._replace(
@@ -83,27 +82,28 @@ TOKEN_REACH: Final = 4_000
 """Maximum number of bytes from the keyword to the end of a token; longer ones are cut off there."""
 
 Check = Callable[[bytes], Confidence | None]
-"""Returns how certain it is that a value is a secret; None if it is not one."""
+"""Returns the confidence that a value is a secret; None if it is not one."""
 
 
 class Rule(Struct, frozen=True):
-    """A kind of secret and how to find it: a keyword, then a pattern around it.
+    """How to find a kind of secret: a keyword, and a pattern around it.
 
-    The pattern is an RE2 expression for bytes. It has to match where the keyword begins, or up to
-    `before` bytes earlier. Its first group is the secret, the whole match if there is no group.
+    The pattern is an RE2 expression for bytes. It has to match at the keyword, or up to `before`
+    bytes earlier. Its first group is the secret; without a group, the whole match is.
     """
 
     kind: str
     keywords: tuple[str, ...]
-    """Lower case; one of them is in every text that the rule matches, in any case. A rule without
-    keywords is run over the whole text."""
+    """In lower case. Every text that the rule matches contains one of them, in any case. A rule
+    without keywords is run on the whole text.
+    """
     pattern: str
     confidence: Confidence = Confidence.DEFINITE
     check: Check | None = None
     before: int = 0
     reach: int = TOKEN_REACH
     standalone: bool = True
-    """Whether letters and digits next to a match mean that it is part of something longer."""
+    """Whether a match next to a letter or a digit is rejected as part of something longer."""
 
 
 def token(kind: str, keywords: str, pattern: str, check: Check | None = None) -> Rule:
@@ -119,7 +119,7 @@ class OwnPattern(Struct, frozen=True):
 
 
 class RedactionPolicy(Struct, frozen=True):
-    """What to mask. The default is every secret, definite or likely, and no personal data."""
+    """What to mask; by default every secret, definite or likely, and no personal data."""
 
     likely: bool = True
     home: str | None = None
@@ -129,16 +129,16 @@ class RedactionPolicy(Struct, frozen=True):
     emails: bool = False
     patterns: tuple[OwnPattern, ...] = ()
     allow: tuple[str, ...] = ()
-    """Patterns for whole values that are not secrets."""
+    """Patterns that match whole values that are not secrets."""
 
     @property
     def for_records(self) -> "RedactionPolicy":
-        """The policy for secrets alone, definite and likely, without personal data."""
+        """The policy without personal data: definite and likely secrets."""
         return RedactionPolicy(likely=self.likely, patterns=self.patterns, allow=self.allow)
 
     @property
     def for_display(self) -> "RedactionPolicy":
-        """The policy for what only the user sees: definite secrets, and no personal data."""
+        """The policy for display to the user: definite secrets, without personal data."""
         return RedactionPolicy(likely=False, patterns=self.patterns, allow=self.allow)
 
 

@@ -1,9 +1,8 @@
-"""Mask text that is still being written: it is shown up to where nothing that follows can make it a
-secret.
+"""Mask text that is still being written, holding back what may turn out to be a secret.
 
-A model writes in pieces, and a secret is recognised only when it is complete. So the last word
-waits, a line that may hold a secret waits for a harmless one after it, and a private key waits for
-its end. Whatever is left is masked when the text is complete.
+A model writes in pieces, and a secret is recognised only when it is complete. So the last word is
+held back, a line that may contain a secret until a harmless line follows, and a private key until
+its end. The rest is masked when the text is complete.
 """
 
 import re
@@ -13,7 +12,7 @@ from typing import Final
 from recollect.redact import may_contain_secret
 
 _LINE_END: Final = re.compile(r"\n|\\n")
-"""Also as it is written in the JSON of a tool's input."""
+"""Also in the JSON of a tool's input."""
 _KEY_START: Final = "-----BEGIN"
 _KEY_END: Final = re.compile(r"-----END[^\n]{0,60}?-----")
 
@@ -22,7 +21,7 @@ class GrowingText:
     """Masks a text piece by piece."""
 
     def __init__(self, mask: Callable[[str], str]) -> None:
-        """Start with an empty text; `mask` returns a text without its secrets."""
+        """Start with an empty text; `mask` removes the secrets of a text."""
         self._mask = mask
         self._held = ""
 
@@ -34,13 +33,13 @@ class GrowingText:
         return self._mask(shown) if shown else ""
 
     def finish(self) -> str:
-        """Return the rest of a text that is complete."""
+        """Return the rest of the text, which is now complete."""
         held, self._held = self._held, ""
         return self._mask(held) if held else ""
 
 
 def _find_harmless_end(text: str) -> int:
-    """Return the end of the text that can be masked without knowing the rest."""
+    """Return the end of the part that can be masked without knowing the rest."""
     end = _find_line_end(text)
     while (start := text.rfind(_KEY_START, 0, end)) >= 0:
         found = _KEY_END.search(text, start, end)
@@ -53,7 +52,7 @@ def _find_harmless_end(text: str) -> int:
 def _find_line_end(text: str) -> int:
     """Return the end of the last word if it is harmless, else of the last harmless line."""
     ends = [0, *(found.end() for found in _LINE_END.finditer(text))]
-    # With the line before: a name there may belong to a value here.
+    # Together with the previous line, which may have the name of a value in this one.
     if not may_contain_secret(text[ends[max(len(ends) - 2, 0)] :]):
         return max(text.rfind(" "), text.rfind("\t"), ends[-1] - 1) + 1
     while len(ends) > 1 and may_contain_secret(text[ends[-2] : ends[-1]]):

@@ -1,8 +1,9 @@
-"""Text as its reader would see it: colours removed, escapes undone, wrapped lines joined.
+"""Views of a text as it would appear to a reader: colours removed, escapes decoded, wrapped lines
+joined.
 
-A secret in a transcript is often written in a way that no rule can match: glued to the `m` of a
-colour code, inside JSON inside JSON, cut in two by a terminal of 80 columns. A view is a copy of
-the bytes without all that, and it maps every position back to the original.
+A secret in a transcript is often written in a way that no rule can match: right after the `m` of a
+colour code, in JSON within JSON, or split by a terminal of 80 columns. A view is a copy of the
+bytes without these, and maps every position back to the original.
 """
 
 import re
@@ -18,11 +19,11 @@ _ENCODED: Final = re.compile(
     rb"(?P<control>"
     + _ESCAPE_CHARACTER
     + rb"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\\]{0,200}(?:\x07|\x1b\\)?|[@-_])"
-    # What is left of a colour code when a program has removed the escape character.
+    # The rest of a colour code after a program has removed the escape character.
     rb"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,5}m)"
-    # A run of backslashes is one to three levels of JSON around the same character.
+    # A run of backslashes: one to three levels of JSON escaping of one character.
     rb"|\\{1,8}(?:(?P<letter>[\"'nrt/])|u00(?P<unicode>[0-7][0-9a-fA-F]))"
-    # Not %25 and %26: a value may end at the character that they stand for.
+    # Not %25 and %26: the characters that they encode may end a value.
     rb"|%(?P<percent>2[0-47-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Eb-e]|0[AaDd])"
     rb"|&(?P<entity>quot|#34|#x22|#39|#x27|apos|lt|gt|amp);"
 )
@@ -30,16 +31,16 @@ _MARK: Final = b"x"
 
 
 def make_marks(characters: bytes) -> bytes:
-    """Return a table for `bytes.translate` that leaves a mark for each character of a class.
+    """Return a table for `bytes.translate` that replaces each character of a class by a mark.
 
-    Finding marks is several times as fast as a regular expression.
+    Searching for marks is several times as fast as a regular expression.
     """
     is_meant = re.compile(characters).fullmatch
     return bytes(ord(_MARK if is_meant(bytes([code])) else " ") for code in range(256))
 
 
 def iter_runs(data: bytes, marks: bytes, shortest: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of runs of marked characters of at least this length."""
+    """Yield the spans of runs of at least `length` marked characters."""
     marked, run = data.translate(marks), _MARK * shortest
     start = marked.find(run)
     while start >= 0:
@@ -51,7 +52,7 @@ def iter_runs(data: bytes, marks: bytes, shortest: int) -> Iterator[tuple[int, i
 
 
 _FIRST_MARKS: Final = make_marks(rb"[\x1b\\%&\[]")
-"""Of the first characters of `_ENCODED`."""
+"""Marks the first characters of `_ENCODED`."""
 _LETTERS: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _ENTITIES: Final = {
     b"quot": b'"', b"#34": b'"', b"#x22": b'"', b"#39": b"'", b"#x27": b"'", b"apos": b"'",
@@ -60,7 +61,7 @@ _ENTITIES: Final = {
 
 _MIN_COLUMNS: Final = 70
 _MAX_COLUMNS: Final = 250
-"""Shorter lines were ended by their author, longer ones not by a terminal or `base64`."""
+"""Length of wrapped lines: shorter ones end by intention, longer ones are not wrapped."""
 _WRAP: Final = re.compile(
     rb"\n(?:(?<=[^\n]{%d}[A-Za-z0-9+/=_:@&?%%\-]\n)|(?<=[^\n]{%d}[A-Za-z0-9+/=_:@&?%%\-]\r\n))"
     rb"(?=[A-Za-z0-9+/=_.:@&?%%\-])" % (_MIN_COLUMNS - 1, _MIN_COLUMNS - 1)
@@ -68,20 +69,20 @@ _WRAP: Final = re.compile(
 
 
 class View(NamedTuple):
-    """Decoded bytes. `starts` and `origins`: where each piece begins, here and in the original."""
+    """Decoded bytes; each piece starts at `starts` here and at `origins` in the original."""
 
     data: bytes
     starts: list[int]
     origins: list[int]
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span in the original that a span of the view was made from."""
+        """Return the span in the original for a span of the view."""
         first = bisect_right(self.starts, start) - 1
         last = bisect_right(self.starts, end - 1) - 1
         origin_start = self.origins[first] + start - self.starts[first]
         origin_end = self.origins[last] + end - self.starts[last]
         if end == self._start_after(last):
-            # The last piece may be an escape, which is longer than the character it stands for.
+            # The last piece may be an escape, which is longer than its decoded character.
             origin_end = max(origin_end, self._origin_after(last, origin_end))
         return origin_start, origin_end
 
@@ -89,13 +90,13 @@ class View(NamedTuple):
         return self.starts[piece + 1] if piece + 1 < len(self.starts) else -1
 
     def _origin_after(self, piece: int, otherwise: int) -> int:
-        """Return where the next piece begins if this one is a single decoded character."""
+        """Return the original offset after this piece if it is a single decoded character."""
         is_character = self._start_after(piece) - self.starts[piece] == 1
         return self.origins[piece + 1] if is_character else otherwise
 
 
 class Text(NamedTuple):
-    """UTF-8 bytes with their views, which are made once and searched several times."""
+    """UTF-8 bytes with their views, which are created once and searched several times."""
 
     data: bytes
     plain: View
@@ -103,18 +104,18 @@ class Text(NamedTuple):
     """The wrapped lines of `plain`."""
 
     def search(self, find: Callable[[bytes], Iterable[Match]]) -> Iterator[Match]:
-        """Yield what a search finds in the plain view, located in the original."""
+        """Yield the results of a search in the plain view, with spans in the original."""
         return (_move(match, self.plain) for match in find(self.plain.data))
 
     def search_joined(self, find: Callable[[bytes], Iterable[Match]]) -> Iterator[Match]:
-        """Yield what a search finds in wrapped lines, located in the original."""
+        """Yield the results of a search in wrapped lines, with spans in the original."""
         if self.joined is not None:
             for match in find(self.joined.data):
                 yield _move(_move(match, self.joined), self.plain)
 
 
 def read_text(data: bytes) -> Text:
-    """Return bytes with their views."""
+    """Return UTF-8 bytes with their views."""
     plain = decode_view(data)
     return Text(data, plain, join_wrapped(plain.data))
 
@@ -153,7 +154,7 @@ def decode_view(data: bytes) -> View:
 
 
 def _iter_encoded(data: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield what `_ENCODED` matches, ten times as fast as it finds that by itself."""
+    """Yield the matches of `_ENCODED`, ten times as fast as `finditer`."""
     marked = data.translate(_FIRST_MARKS)
     start = marked.find(_MARK)
     while start >= 0:
@@ -167,7 +168,7 @@ def _iter_encoded(data: bytes) -> Iterator[re.Match[bytes]]:
 
 @lru_cache(maxsize=1024)
 def _decode(encoded: bytes) -> bytes:
-    """Decode a sequence to its character; nothing for a control sequence."""
+    """Return the character of an encoded sequence; nothing for a control sequence."""
     match = _ENCODED.match(encoded)
     group = match and match.lastgroup
     if match is None or group is None or group == "control":
@@ -181,7 +182,7 @@ def _decode(encoded: bytes) -> bytes:
 
 
 def join_wrapped(data: bytes) -> View | None:
-    """Return a view of all wrapped lines, each run of them as one line; None if there are none."""
+    """Return a view of all wrapped lines, each run joined to one line; None if there are none."""
     pieces: list[bytes] = []
     starts: list[int] = []
     origins: list[int] = []

@@ -1,4 +1,4 @@
-"""Find what a policy masks: secrets by rule, personal data, and the user's own kinds."""
+"""Find what a policy masks: secrets by rule, personal data, and kinds defined by the user."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -17,7 +17,7 @@ from recollect.redact.plain_view import Text, read_text
 
 _EMAIL: Final = rb"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9][A-Za-z0-9.\-]{0,200}\.[A-Za-z]{2,24}"
 _MIN_NAME: Final = 3
-"""Shorter user and host names are part of too many words."""
+"""Minimum length of user and host names; shorter ones are part of too many words."""
 HOME: Final = "home"
 
 
@@ -31,7 +31,7 @@ def find_secrets(text: str, policy: RedactionPolicy = DEFAULT_POLICY) -> tuple[F
 
 
 def to_findings(matches: Iterable[Match], data: bytes, text: str) -> tuple[Finding, ...]:
-    """Return matches in bytes as findings in the text that the bytes encode."""
+    """Return matches in UTF-8 as findings in the text."""
     from recollect.redact.scanner import make_locator  # the rules
 
     locate = make_locator(data, is_ascii=len(data) == len(text))
@@ -70,7 +70,7 @@ def _compile(policy: RedactionPolicy) -> tuple[Callable[[bytes], bool], tuple[_F
 
 
 def compile_pattern(pattern: str) -> Any:
-    """Compile a user's pattern, which must not slow anything down: RE2 is linear for all."""
+    """Compile a user's pattern with RE2, which matches any pattern in linear time."""
     import re2  # type: ignore[import-untyped]
 
     options = re2.Options()
@@ -96,7 +96,7 @@ def _find_with(kind: str, pattern: Any) -> _Find:
 
 
 def _find_name(kind: str, name: bytes) -> _Find:
-    """Find a name that is not part of a longer word."""
+    """Find a name as a whole word."""
 
     def find(data: bytes) -> Iterator[Match]:
         start = data.find(name)

@@ -1,8 +1,8 @@
-"""Secrets in lines of JSON: find them in a record, and mask them in its strings.
+"""Find and mask secrets in the strings of JSON lines.
 
-All strings of a record are scanned as one text, each with the name of its field, because a name may
-say `password` and a secret may be split into `name` and `value`. A line that is not JSON is scanned
-as it is.
+All strings of a record are scanned as one text, each with the name of its field, because a field
+may be named `password`, or `name` and `value` may be separate fields. A line that is not JSON is
+scanned as plain text.
 """
 
 import re
@@ -19,7 +19,7 @@ from recollect.redact.policy import find_masked
 from recollect.redact.redactor import Redactor
 
 _MAX_NAMED: Final = 400
-"""Maximum length of a string whose field name can make it a secret; longer ones are texts."""
+"""Maximum length of a string whose field name can make it a secret; longer ones are prose."""
 
 
 _COUNTS: Final = frozenset(
@@ -28,12 +28,12 @@ _COUNTS: Final = frozenset(
         "input output cache_creation_input cache_read_input ephemeral_5m_input ephemeral_1h_input"
     ).split()
 )
-"""Fields of every reply that look like names of secrets; left out if they are numbers."""
+"""Fields in every reply that look like names of secrets; ignored if they are numbers."""
 
 
 _RECORD_IDS: Final = ("uuid", "parentUuid", "sessionId")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-"""What these fields hold in all records; a third of the long words of a transcript."""
+"""Values of these fields, known in all records; a third of the long words of a transcript."""
 
 
 class _Flat(NamedTuple):
@@ -45,12 +45,12 @@ class _Flat(NamedTuple):
 
 
 def find_in_record(line: bytes, policy: RedactionPolicy = DEFAULT_POLICY) -> list[Match]:
-    """Return the secrets of a record; their positions are of no use outside this module."""
+    """Return the secrets of a record; their positions are only meaningful in this module."""
     return find_masked(read_text(_read_strings(line)), policy)
 
 
 def locate_in_record(line: bytes, policy: RedactionPolicy = DEFAULT_POLICY) -> list[Match]:
-    """Return the secrets of a record with their positions, as `mask_record` takes them."""
+    """Return the secrets of a record with their positions, for `mask_record`."""
     return find_masked(read_text(_read_all(line)), policy)
 
 
@@ -71,14 +71,14 @@ def learn_record(line: bytes, redactor: Redactor) -> bool:
 
 
 def holds_known(line: bytes, redactor: Redactor) -> bool:
-    """Return whether a record holds a secret that was found before, in any encoding."""
+    """Return whether a record contains a known secret, in any encoding."""
     return redactor.is_aware and redactor.holds_known(_read_strings(line))
 
 
 def mask_record(line: bytes, redactor: Redactor, noted: Sequence[Match] | None = None) -> bytes:
-    """Return a line with its secrets replaced by tags; the same line if it has none.
+    """Return a line with its secrets replaced by tags; the same object if it has none.
 
-    If its secrets are `noted`, no rule is needed.
+    With `noted`, the recorded positions of its secrets, no rule runs.
     """
     find = redactor.find if noted is None else partial(redactor.find_noted, noted=noted)
     value = _decode(line)
@@ -93,7 +93,7 @@ def mask_record(line: bytes, redactor: Redactor, noted: Sequence[Match] | None =
 
 
 def _mask_in_place(line: bytes, matches: Iterable[Match], redactor: Redactor) -> bytes:
-    """Mask a line that is not JSON without changing its length: its parts have positions."""
+    """Mask a line that is not JSON without changing its length, so that spans stay valid."""
     pieces: list[bytes] = []
     at = 0
     for match in matches:
@@ -108,7 +108,7 @@ def _mask_in_place(line: bytes, matches: Iterable[Match], redactor: Redactor) ->
 
 
 def _read_strings(line: bytes) -> bytes:
-    """Return the strings of a record as one text; a line that is not JSON as it is."""
+    """Return the strings of a record as one text; a line that is not JSON unchanged."""
     value = _decode(line)
     if value is None:
         return line
@@ -122,7 +122,7 @@ def _read_strings(line: bytes) -> bytes:
 
 
 def _drop_repeats(pieces: list[str]) -> list[str]:
-    """Return pieces with each long text once: what a tool printed is kept twice."""
+    """Return the pieces without repeats of long texts: records contain tool output twice."""
     long = [piece for piece in pieces if len(piece) > _MAX_NAMED]
     seen = set(long)
     if len(seen) == len(long):
@@ -155,7 +155,7 @@ def _flatten(value: object) -> _Flat:
 
 
 def _collect_pieces(value: object, name: str, pieces: list[str], strings: list[int]) -> None:
-    """Add strings, and between them what shows which name belongs to which value.
+    """Append strings, with separators that show which name belongs to which value.
 
     `strings` gets the numbers of those pieces that are strings. Into lists, because there are
     millions of values in a history.
@@ -177,7 +177,7 @@ def _collect_pieces(value: object, name: str, pieces: list[str], strings: list[i
 
 
 def _rebuild(value: object, strings: Iterator[str]) -> object:
-    """Return a value with its strings replaced, in the order in which they were yielded."""
+    """Return a value with its strings replaced, in the order in which they were collected."""
     if isinstance(value, str):
         return next(strings)
     if isinstance(value, dict):

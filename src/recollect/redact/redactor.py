@@ -1,11 +1,11 @@
 """Mask the secrets of one output: an export, a response of a server, a page. A secret that was
-recognised once is masked wherever else it occurs, however it is encoded there.
+recognised once is masked everywhere, in any encoding:
 
-`export TOKEN=…` gives a value away; the same value alone in a log line would not. Escapes and
-wrapped lines need no forms of their own, because the search runs over the same views as the rules.
+`export TOKEN=…` identifies a value that could not be recognised alone in a log line. Escapes and
+wrapped lines need no separate forms, because the search uses the same views as the rules.
 
 One `Redactor` serves one output, so that the same secret has the same tag everywhere in it. Tags
-are numbered in order of appearance and say nothing about the secret.
+are numbered in order of appearance and reveal nothing about the secret.
 """
 
 import base64
@@ -31,17 +31,17 @@ _MIN_FORM: Final = 8
 _MIN_BUILT: Final = 2_000_000
 """Minimum number of comparisons for which building an automaton is faster."""
 _GROUP: Final = 32
-"""Forms that are searched for by comparing many bytes at once, which more forms do not allow."""
+"""Maximum number of forms for which the search compares many bytes at once."""
 _MAX_GROUPED: Final = 20 * _GROUP
-"""With more forms than this, following them all byte by byte is faster."""
+"""Number of forms above which a byte-by-byte automaton is faster."""
 _UNUSED: Final = tuple(bytes([code]) * 4 for code in range(1, 1 + _GROUP // 2))
-"""Bytes that no JSON has. With few forms the library would compare single bytes instead."""
+"""Bytes that never occur in JSON. With few forms the library would compare single bytes instead."""
 _MIN_LINE: Final = 24
-"""The last line of a key is shorter than the others; still shorter ones say nothing."""
+"""Minimum length of the last line of a key; shorter ones could be anything."""
 
 
 class _Batch(NamedTuple):
-    """Forms that are searched for together, and the secret that each stands for."""
+    """Forms that are searched for together, each with its secret."""
 
     forms: tuple[tuple[bytes, Match], ...]
     automaton: Any
@@ -54,8 +54,8 @@ class _Batch(NamedTuple):
 class KnownSecrets:
     """The secrets of one output, and a search for all of them in all their forms at once.
 
-    Secrets come one by one while texts are masked. Batches are merged when they are of similar
-    size, so that there are few of them and none is rebuilt for every secret.
+    Secrets are added one by one while texts are masked. Batches of similar size are merged, so that
+    there are few and none is rebuilt for every secret.
     """
 
     def __init__(self) -> None:
@@ -75,13 +75,13 @@ class KnownSecrets:
         return bool(self._values)
 
     def add(self, matches: Iterable[Match]) -> None:
-        """Remember secrets, except words and short values: those occur by chance."""
+        """Remember secrets, except words and short values, which occur by chance."""
         for match in matches:
             if match.value not in self._values and _is_distinctive(match.value):
                 self._values.add(match.value)
                 forms = list(_iter_forms(match.value))
                 self._fresh += [(form, match) for form in forms]
-                # In raw lines no value has line ends; the lines of a key have forms of their own.
+                # Values in raw lines have no line ends; each line of a key has its own form.
                 self._raw_forms += [form for form in forms if b"\n" not in form]
 
     def find(self, text: Text) -> list[Match]:
@@ -97,10 +97,7 @@ class KnownSecrets:
         )
 
     def find_raw(self, data: bytes) -> Iterator[int]:
-        """Yield positions of known secrets in bytes that are searched as they are.
-
-        Of secrets that overlap, one is yielded.
-        """
+        """Yield the positions of known secrets in raw bytes; only one of overlapping secrets."""
         if len(self._raw_forms) > _MAX_GROUPED:
             self._build()
             yield from (match.start for match in self._search(data))
@@ -113,7 +110,7 @@ class KnownSecrets:
             yield from _iter_places(data, form)
 
     def _group(self) -> None:
-        """Put all forms into groups; those that are full stay as they are."""
+        """Divide all forms into groups; full groups stay unchanged."""
         from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
         full = self._grouped // _GROUP
@@ -166,11 +163,11 @@ def _is_distinctive(value: bytes) -> bool:
 
 
 def _iter_forms(value: bytes) -> Iterator[bytes]:
-    """Yield the ways to write a value: as it is, in base64, in hexadecimal, percent-encoded."""
+    """Yield a value in all encodings: plain, base64, hexadecimal, percent-encoded."""
     yield value
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) > 1:
-        # A key of many lines is copied line by line, or encoded and then found by itself.
+        # A multi-line key is copied line by line, or encoded and then found by a rule.
         yield from (
             line for line in lines if len(line) >= _MIN_LINE and not line.startswith(b"-----")
         )
@@ -189,21 +186,21 @@ def _iter_forms(value: bytes) -> Iterator[bytes]:
 
 
 def _encode_shifted(value: bytes, shift: int) -> bytes:
-    """Return the base64 that a value determines when it begins `shift` bytes into a group."""
+    """Return the base64 digits that depend only on a value, `shift` bytes into a group."""
     encoded = base64.b64encode(bytes(shift) + value)
     return encoded[-(-shift * 8 // 6) : (shift + len(value)) * 8 // 6]
 
 
 _MAX_ROUNDS: Final = 4
-"""Masking may bring together what was apart, so the result is scanned again until it is clean."""
+"""Masking may join separate parts into a secret, so the result is scanned until it is clean."""
 _PERSONAL: Final = frozenset({HOME, "user", "host", "email"})
 
 
 class Redactor:
     """Masks texts and remembers what it masked.
 
-    Call `collect_secrets` with all texts first if a secret may be recognisable only in a later
-    one. `verify` the finished output before it leaves.
+    If a secret may be recognisable only in a later text, call `collect_secrets` with all texts
+    first. Call `verify` with the finished output before it leaves.
     """
 
     def __init__(self, policy: RedactionPolicy = DEFAULT_POLICY) -> None:
@@ -222,18 +219,18 @@ class Redactor:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many places were masked, by kind."""
+        """Number of masked places by kind."""
         return dict(self._masked)
 
     def value_of(self, kind: str, number: int) -> str | None:
-        """Return the secret that a tag stands for; None if there is no such tag."""
+        """Return the secret that a tag replaced; None if there is no such tag."""
         for (known_kind, value), known_number in self._numbers.items():
             if (known_kind, known_number) == (kind, number):
                 return value.decode("utf-8", "replace")
         return None
 
     def add(self, matches: Iterable[Match]) -> None:
-        """Remember secrets, which are numbered in this order."""
+        """Remember secrets, numbered in this order."""
         found = list(matches)
         self.remember(found)
         for match in found:
@@ -246,7 +243,7 @@ class Redactor:
     def collect_secrets(self, text: str) -> tuple[Finding, ...]:
         """Remember the secrets of a text, so that they are masked in every other text too.
 
-        Returns where they are; known secrets that no rule finds there are not looked for.
+        Returns their positions. Does not search for known secrets.
         """
         data = _encode(text)
         matches = find_masked(read_text(data), self.policy)
@@ -255,19 +252,19 @@ class Redactor:
 
     @property
     def is_aware(self) -> bool:
-        """Whether any secret found so far may also be in other texts."""
+        """Whether any known secret may also be in other texts."""
         return bool(self._known)
 
     def has_known(self, text: str) -> bool:
-        """Return whether a text holds a secret that was found before, in any encoding."""
+        """Return whether a text contains a known secret, in any encoding."""
         return self.holds_known(_encode(text))
 
     def holds_known(self, data: bytes) -> bool:
-        """Return whether UTF-8 holds a secret that was found before, in any encoding."""
+        """Return whether UTF-8 bytes contain a known secret, in any encoding."""
         return bool(self._known) and bool(self._known.find(read_text(data)))
 
     def collect_secrets_in_bytes(self, data: bytes) -> bool:
-        """Remember the secrets of UTF-8; return whether a rule found any."""
+        """Remember the secrets of UTF-8 bytes; return whether a rule found any."""
         matches = find_masked(read_text(data), self.policy)
         self.remember(matches)
         return bool(matches)
@@ -286,19 +283,19 @@ class Redactor:
         return data
 
     def verify(self, output: str) -> tuple[Finding, ...]:
-        """Return the secrets that an output still contains, known ones in any encoding."""
+        """Return the secrets that an output still contains; known ones in any encoding."""
         data = _encode(output)
         return to_findings(self.find(data), data, output)
 
     def find(self, data: bytes) -> list[Match]:
-        """Return the secrets in UTF-8, those that a rule finds and those that are known."""
+        """Return the secrets in UTF-8 bytes, both by rule and known ones."""
         text = read_text(data)
         matches = find_masked(text, self.policy)
         self.remember(matches)
         return merge_matches([*matches, *self._known.find(text)])
 
     def find_noted(self, data: bytes, noted: Iterable[Match]) -> list[Match]:
-        """Return the secrets in UTF-8 without any rule: those that were noted, and known ones."""
+        """Return the secrets in UTF-8 bytes without running rules: noted ones and known ones."""
         return merge_matches([*noted, *self._known.find(read_text(data))])
 
     def remember(self, matches: Iterable[Match]) -> None:

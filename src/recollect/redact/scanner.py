@@ -1,8 +1,8 @@
-"""Find secrets in a text: prefilter by keywords, run the rules there, look inside base64.
+"""Find secrets in a text: search for keywords, run the rules there, and decode base64.
 
-The keywords of all rules are searched at once, and a rule runs only where one of its own occurs.
-Texts without any are therefore nearly free. Everything works on UTF-8 bytes, because RE2 would
-count characters otherwise; positions are mapped back at the end.
+The keywords of all rules are searched for at once, and a rule runs only where one of its keywords
+occurs. Texts without any are therefore nearly free. Everything works on UTF-8 bytes, because RE2
+would count characters otherwise; positions are mapped back at the end.
 """
 
 import base64
@@ -24,7 +24,7 @@ _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 _BASE64_MARKS: Final = make_marks(rb"[A-Za-z0-9+/]")
 _MIN_BASE64: Final = 40
 _MIN_WITHOUT_KEYWORD: Final = 59
-"""Length of the shortest value that a rule without keywords matches, which is a long word."""
+"""Minimum length of a value that a rule without keywords matches: a long word."""
 _MAX_ENCODINGS: Final = 2
 _SNIFFED: Final = 64
 _PRINTABLE: Final = bytes(range(0x20, 0x7F)) + b"\n\r\t\x1b"
@@ -38,18 +38,18 @@ class _Engine(NamedTuple):
 
     find_keywords: Callable[[bytes], Iterable[tuple[int, int, int]]]
     detectors: tuple[tuple[_Detect, ...], ...]
-    """By number of the keyword."""
+    """Indexed by the number of the keyword."""
     by_keyword: Mapping[str, tuple[_Detect, ...]]
     without_keyword: tuple[Rule, ...]
 
 
 def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
-    """Return the secrets in a text, looking into that many layers of base64."""
+    """Return the secrets in a text, decoding up to `depth` layers of base64."""
     engine = _load_engine()
     run_rules = partial(_iter_matches, engine, encodings)
     found = [
         *text.search(run_rules),
-        # Not in wrapped lines: at the end of a line any word may meet any id.
+        # Not in wrapped lines: joining them may put any word next to any id.
         *text.search(iter_generic),
         *text.search_joined(run_rules),
     ]
@@ -57,12 +57,12 @@ def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
 
 
 def load_detectors() -> Mapping[str, tuple[_Detect, ...]]:
-    """Return the functions that judge the occurrences of each keyword."""
+    """Return the functions that check the occurrences of each keyword."""
     return _load_engine().by_keyword
 
 
 def make_locator(data: bytes, *, is_ascii: bool) -> Callable[[int], int]:
-    """Return a function from positions in bytes to positions in the text."""
+    """Return a function that converts positions in bytes to positions in the text."""
     if is_ascii:
         return lambda at: at
     known_byte = known_character = 0
@@ -108,7 +108,7 @@ def _iter_matches(engine: _Engine, encodings: int, data: bytes) -> Iterator[Matc
 
 
 def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[Match]:
-    """Yield the groups of four characters that hold a secret of the decoded text."""
+    """Yield the groups of four characters that encode a secret of the decoded text."""
     if not is_text(decode_base64(data[start : min(end, start + _SNIFFED)])):
         return
     decoded = decode_base64(data[start:end])
@@ -121,7 +121,7 @@ def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[
 
 
 def decode_base64(run: bytes) -> bytes:
-    """Decode a run of base64, as far as it is complete."""
+    """Decode the complete groups of a run of base64."""
     run = run.rstrip(b"=")
     if len(run) % 4 == 1:
         run = run[:-1]
@@ -132,13 +132,13 @@ def decode_base64(run: bytes) -> bytes:
 
 
 def is_text(decoded: bytes) -> bool:
-    """Return whether decoded bytes are printable, as hardly any others are."""
+    """Return whether decoded bytes are printable text."""
     unprintable = len(decoded.translate(None, _PRINTABLE))
     return len(decoded) - unprintable >= _MIN_PRINTABLE * len(decoded) > 0
 
 
 def _accept(rule: Rule, data: bytes, start: int, end: int) -> Match | None:
-    """Return the match of a rule, unless its context or its value rules it out."""
+    """Return the match of a rule, unless its context or its value excludes it."""
     if rule.standalone and (
         (start > 0 and data[start - 1] in _ALNUM)
         or (end < len(data) and data[end] in _ALNUM and data[end - 1] in _ALNUM)
@@ -153,14 +153,14 @@ def _accept(rule: Rule, data: bytes, start: int, end: int) -> Match | None:
 
 @cache
 def _compile(pattern: str) -> Any:
-    """Compile a rule when it is first needed: RE2 takes 2.5 MB, and few titles need any rule."""
+    """Compile a rule on first use: RE2 takes 2.5 MB, and few titles need any rule."""
     import re2  # type: ignore[import-untyped]
 
     return re2.compile(pattern.encode())
 
 
 def _make_detector(rule: Rule) -> _Detect:
-    """Return a function that judges an occurrence by a rule."""
+    """Return a function that applies a rule to an occurrence."""
 
     @cache
     def load() -> tuple[Any, int]:
@@ -184,7 +184,7 @@ def _make_detector(rule: Rule) -> _Detect:
 
 @cache
 def _load_engine() -> _Engine:
-    """Load the rules on first use, which takes some milliseconds."""
+    """Load the rules on first use, which takes a few milliseconds."""
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
     by_keyword: dict[str, list[_Detect]] = {}
@@ -195,7 +195,7 @@ def _load_engine() -> _Engine:
         detect = _make_detector(rule)
         for keyword in rule.keywords:
             by_keyword.setdefault(keyword, []).append(detect)
-    # On so short a piece it is faster than RE2, and its time is bounded, too.
+    # Faster than RE2 on such short pieces, which also bound its time.
     assigned = context_rules.make_detector(re.compile)
     for keyword in context_rules.KEYWORDS:
         by_keyword.setdefault(keyword, []).append(assigned)

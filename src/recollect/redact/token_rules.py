@@ -1,11 +1,10 @@
-"""Secrets that are recognised by their shape: the prefix of a vendor, then random characters; and
-random characters that no rule knows.
+"""Secrets that are recognised by their format: a vendor's prefix and random characters; and generic
+tokens, random characters without a rule.
 
-Lengths are lower bounds where a vendor does not promise one. docs/secrets.md lists the kinds.
+Lengths are lower bounds unless a vendor documents them. docs/secrets.md lists the kinds.
 
-Random characters behind the prefix of a vendor, or next to a word like `token`, are what finds the
-token of a service that did not exist when the rules were written. Ids are random too, so one of the
-two alone makes a finding likely only.
+Tokens of unknown services are recognised by random characters after a prefix, or next to a word
+like `token`. Ids are random too, so only one of the two makes a finding just likely.
 """
 
 from collections.abc import Iterator
@@ -20,11 +19,11 @@ _KEY_BLOCK_REACH: Final = 200_000
 """A PGP key with many subkeys and signatures has some ten thousand characters."""
 
 _NO_RULER: Final = r"(?:-{0,4}[^\-])*?"
-"""Anything but five dashes, so that a block without an end is not searched for beyond the next."""
+"""Anything but five dashes, so that the search for the end of a block stops at the next block."""
 
 
 def _if_random(value: bytes) -> Confidence | None:
-    """Keep only random values, for prefixes that are words too."""
+    """Accept only random values, for prefixes that are also words."""
     return Confidence.DEFINITE if value_checks.looks_random(value) else None
 
 
@@ -169,7 +168,7 @@ _MODELS: Final = (
     ),
     token("openai-key", "sk-", r"sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}"),
     token("openrouter-key", "sk-or-", r"sk-or-(?:v1-)?[a-f0-9]{64}"),
-    # DeepSeek, Moonshot, Alibaba's models and others have taken over OpenAI's first form.
+    # DeepSeek, Moonshot, Alibaba's models and others use OpenAI's original format.
     token("model-api-key", "sk-", r"sk-[A-Za-z0-9]{32,64}", _if_random),
     token("hugging-face-token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z]{34}"),
     token("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}"),
@@ -189,7 +188,7 @@ _KEYS: Final = (
         r"eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}",
         value_checks.check_jwt,
     ),
-    # Two forms: with its end, and cut off after some lines of base64.
+    # Two forms: complete, and truncated after some lines of base64.
     Rule(
         "private-key",
         ("-----begin",),
@@ -220,15 +219,15 @@ _KEYS: Final = (
 TOKEN_RULES: Final[tuple[Rule, ...]] = (
     *_CLOUD, *_CODE_HOSTS, *_CHAT, *_PAYMENT_AND_MAIL, *_MODELS, *_KEYS
 )  # fmt: skip
-"""Rules for values that their own shape identifies."""
+"""Rules for values that are recognised by their format."""
 
 
 _PREFIX: Final = compile_lazily(
     rb"(?:[a-z]{2,12}[0-9]?|[A-Z]{2,8}[0-9]?)(?:[_\-.](?:[a-z]{1,8}|[a-z]{1,3}[0-9]))?[_\-.~]"
 )
-"""Of a vendor: a short word, perhaps another one, or a version."""
+"""Prefix of a vendor: a short word, optionally another one, or a version."""
 HINTS: Final = ("auth", "bearer", "login with", "signed in")
-"""Words near a token that are not also names that secrets are assigned to."""
+"""Words near a token, other than the names that secrets are assigned to."""
 _HINT: Final = compile_lazily(
     rb"(?i)token|secret|passw|credential|api.?key|access.?key|auth|bearer|login with|signed in"
 )
@@ -240,13 +239,13 @@ _NAMED_OTHERWISE: Final = compile_lazily(
     rb"(?i)(?:id|ids|sha\d*|md5|hash|digest|etag|nonce|uuid|cursor|checksum|integrity|signature|fingerprint"
     rb"|version|name|path|file|branch|commit|image|tag|rev|model)[\"'`]{0,2}\s{0,2}[:=]\s{0,2}[\"'`(]{0,2}$"
 )
-"""Names that random characters belong to which are no secrets."""
+"""Names that random values other than secrets are assigned to."""
 _NAME_REACH: Final = 24
 _TELLING: Final = compile_lazily(
     rb"(?i)(?:^|[_\-.])(?:[a-z]*key|api|pat|[a-z]*tok|[a-z]*token|[a-z]?secret|sec|sk|sdk|live|prod|production"
     rb"|access|auth|private|svc|service)[_\-.:]"
 )
-"""A prefix that says what follows."""
+"""A prefix that identifies what follows."""
 _MAX_TOKEN: Final = 400
 _MIN_DIGITS: Final = 3
 _DIGITS: Final = b"0123456789"
@@ -257,7 +256,7 @@ _MIN_BARE: Final = 28
 _MIN_HINTED: Final = 16
 _MIN_HEX: Final = 24
 _MIN_SHARE: Final = 0.55
-"""Of the characters of a word that random parts have; names of files and models have less."""
+"""Minimum share of random parts in a word; names of files and models have less."""
 _GLUE_AFTER: Final = (b"+", b"/", b"%", b"@", b"(")
 _BASE64_WORD: Final = compile_lazily(rb"[A-Za-z0-9+/_.~\-]{24,200}+(?![A-Za-z0-9%@(])")
 _MIN_BASE64_CHANGES: Final = 0.4
@@ -265,7 +264,7 @@ _ACCOUNT: Final = compile_lazily(
     rb"(?<![A-Za-z0-9./@])(?:(?:[0-9]{1,2}/)?[0-9]{6,20}(?:/[0-9]{6,20})?|[0-9a-f]{16,32}|[0-9]{1,8}(?=\|)"
     rb"|[A-Za-z0-9]{4,12}\.[A-Za-z0-9]{4,12})[:|]$"
 )
-"""What a token belongs to, as in `id:secret`."""
+"""The id before a token, as in `id:secret`."""
 _ACCOUNT_REACH: Final = 48
 _GROUPS: Final = compile_lazily(rb"(?:[A-Z0-9]{4,8}-){3,9}[A-Z0-9]{4,8}")
 _FILE: Final = compile_lazily(
@@ -275,7 +274,7 @@ _FILE: Final = compile_lazily(
 
 _MIN_WORD: Final = 20
 _WORD_CHARACTERS: Final = rb"[A-Za-z0-9_.~+/%@#\\\-]"
-"""With those that join a word to a path, an address or base64."""
+"""Including characters that join a word to a path, an address or base64."""
 LONG_WORD: Final = rb"%b{%d,}" % (_WORD_CHARACTERS, _MIN_WORD)
 _WORD_MARKS: Final = make_marks(_WORD_CHARACTERS)
 _CANDIDATE: Final = compile_lazily(
@@ -288,23 +287,23 @@ _CANDIDATE: Final = compile_lazily(
 
 
 def iter_generic(data: bytes) -> Iterator[Match]:
-    """Yield long words that are random; a prefix and a hint make them definite."""
+    """Yield long random words; with both a prefix and a hint they are definite."""
     for start, _ in iter_long_words(data):
         found = _CANDIDATE.match(data, start)
         if found is not None:
             word = found[0].rstrip(b".-_~")
-            match = _judge(data, start, word) if _may_be_token(word) else None
+            match = _rate(data, start, word) if _may_be_token(word) else None
             if match is not None:
                 yield match
 
 
 def iter_long_words(data: bytes, shortest: int = _MIN_WORD) -> Iterator[tuple[int, int]]:
-    """Yield the spans of words, as `LONG_WORD` has them, of at least this length."""
+    """Yield the spans of words, as defined by `LONG_WORD`, of at least this length."""
     return iter_runs(data, _WORD_MARKS, shortest)
 
 
 def _may_be_token(word: bytes) -> bool:
-    """Reject most words by what is cheap to see: one case and few digits, an id."""
+    """Reject most words with cheap checks: one case and few digits, or an id."""
     return (
         (_count_digits(word) >= _MIN_DIGITS or not (word.islower() or word.isupper()))
         and len(word) <= _MAX_TOKEN
@@ -317,8 +316,8 @@ def _count_digits(value: bytes) -> int:
     return len(value) - len(value.translate(None, _DIGITS))
 
 
-def _judge(data: bytes, start: int, word: bytes) -> Match | None:
-    """Being random makes it likely; a prefix and a hint leave hardly any doubt."""
+def _rate(data: bytes, start: int, word: bytes) -> Match | None:
+    """Rate a random word: likely, or definite with both a prefix and a hint."""
     is_base64 = data[start + len(word) : start + len(word) + 1] in _GLUE_AFTER
     if is_base64:
         word = _read_base64(data, start)
@@ -353,7 +352,7 @@ def _judge(data: bytes, start: int, word: bytes) -> Match | None:
 
 
 def _read_base64(data: bytes, start: int) -> bytes:
-    """Return a word with the slashes and plus signs that base64 has; empty if it is a path."""
+    """Return a word including the slashes and plus signs of base64; empty if it is a path."""
     found = _BASE64_WORD.match(data, start)
     is_base64 = found is not None and value_checks.measure_changes(found[0]) >= _MIN_BASE64_CHANGES
     return found[0] if found is not None and is_base64 else b""
@@ -375,7 +374,7 @@ def _find_random(word: bytes, prefix: int) -> bytes:
 
 
 def _find_minimum(body: bytes, is_prefixed: bool, is_hinted: bool) -> int:
-    """Return how long random characters have to be, by what they are made of."""
+    """Return the minimum number of random characters, by the classes of characters used."""
     if value_checks.is_hex(body):
         return _MIN_HEX if is_prefixed else _MAX_TOKEN
     if is_hinted:

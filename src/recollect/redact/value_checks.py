@@ -1,9 +1,9 @@
-"""Whether a value is a secret: checksums that only a real one passes, whether it was drawn at
-random, and values that look like secrets and are none (placeholders, references, ids, hashes).
+"""Check values: checksums that only real tokens pass, randomness, and values that look like secrets
+but are not (placeholders, references, ids, hashes).
 
-Random characters change between lower case, upper case and digits all the time, and their letters
-do not follow each other as they do in words. Both tests are needed: the first is blind to secrets
-of one case and takes `camelCaseNames` for random, the second needs some letters.
+Random characters keep switching between lower case, upper case and digits, and their pairs of
+letters are not those of words. Both tests are needed: the first misses secrets in one case and
+takes `camelCaseNames` for random, the second needs some letters.
 """
 
 import base64
@@ -25,9 +25,9 @@ _CHECKSUM_LENGTH: Final = 6
 
 
 def check_crc(value: bytes) -> Confidence:
-    """Return how sure a token of GitHub or npm is: its last six characters are a checksum.
+    """Rate a token of GitHub or npm by its checksum, the last six characters.
 
-    A wrong checksum makes it likely only: it may be made up, or mistyped when it was pasted.
+    With a wrong checksum it is only likely: it may be made up or mistyped.
     """
     body = value.split(b"_", 1)[1]
     body, expected = body[:-_CHECKSUM_LENGTH], body[-_CHECKSUM_LENGTH:]
@@ -36,7 +36,7 @@ def check_crc(value: bytes) -> Confidence:
 
 
 def encode_base62(number: int) -> str:
-    """Return a checksum as GitHub writes it, padded with zeros."""
+    """Return a checksum in GitHub's encoding, padded with zeros."""
     digits = ""
     while number:
         number, digit = divmod(number, len(_BASE62))
@@ -45,7 +45,7 @@ def encode_base62(number: int) -> str:
 
 
 def check_jwt(value: bytes) -> Confidence | None:
-    """Return how sure a JSON web token is: its header has to name an algorithm."""
+    """Rate a JSON web token: its header has to name an algorithm."""
     header = _decode_url_safe(value.split(b".", 1)[0])
     try:
         fields = msgspec.json.decode(header)
@@ -55,7 +55,7 @@ def check_jwt(value: bytes) -> Confidence | None:
 
 
 def check_basic(value: bytes) -> Confidence | None:
-    """Return how sure the value of a Basic header is: it has to be `user:password` in base64."""
+    """Rate the value of a Basic header: it has to be `user:password` in base64."""
     try:
         pair = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
     except binascii.Error:
@@ -106,20 +106,20 @@ _PARTS: Final = compile_lazily(rb"[A-Za-z0-9]+")
 _WORD: Final = compile_lazily(
     rb"[0-9]+[A-Za-z]{0,2}|v[0-9]+|[a-z]*(?:[A-Z]{1,6}[a-z]{2,}[0-9]{0,8})*[A-Z]*[0-9]{0,4}"
 )
-"""A number, or words in `camelCase` that may end in a number."""
+"""A number, or `camelCase` words with an optional number at the end."""
 MIN_RANDOM_LENGTH: Final = 16
 SAMPLE: Final = 160
-"""How much of a long value is looked at; hostile text may have one behind every word."""
+"""Number of characters of a long value to check; hostile text may have one after every word."""
 
 
 def measure_entropy(value: bytes) -> float:
-    """Return the bits per character by the frequencies of the characters."""
+    """Return the entropy of a value in bits per character."""
     total = len(value)
     return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
 
 
 def looks_random(value: bytes) -> bool:
-    """Return whether a value of at least 16 characters was drawn at random, by its beginning."""
+    """Return whether the beginning of a value of at least 16 characters looks random."""
     value = value[:SAMPLE]
     if len(value) < MIN_RANDOM_LENGTH:
         return False
@@ -127,7 +127,7 @@ def looks_random(value: bytes) -> bool:
     if digits == len(value) or not (digits or _has_both_cases(value)):
         return False
     if digits and is_hex(value):
-        # Six letters make few pairs and no words.
+        # Six letters are too few pairs to tell.
         return len(set(value)) >= _MIN_HEX_DIGITS
     return measure_entropy(value) >= _MIN_ENTROPY and _has_random_letters(value, digits)
 
@@ -147,7 +147,7 @@ def is_hex(value: bytes) -> bool:
 
 
 def is_wordless(value: bytes) -> bool:
-    """Return whether the letters of a value do not follow each other as they do in words."""
+    """Return whether few pairs of letters in a value are common in words."""
     common, pairs = _count_common_pairs(value)
     return common <= _COMMON_IN_RANDOM * pairs
 
@@ -158,7 +158,7 @@ def list_random_parts(value: bytes) -> list[bytes]:
 
 
 def measure_changes(value: bytes) -> float:
-    """Return how often neighbours differ in class: lower case, upper case, digit, other."""
+    """Return how often adjacent characters differ in class: lower, upper, digit, other."""
     classes = value.translate(_CLASSES)
     changes: int = sum(map(ne, classes, classes[1:]))
     return changes / len(value)
@@ -196,9 +196,9 @@ _REFERENCE: Final = compile_lazily(
     rb"|password$|token$|unknown|default)"
 )
 _SYMBOLS: Final = (b"%", b"@", b"&", b"*", b"#")
-"""First characters of references, and of passwords that a program has drawn."""
+"""First characters of references, and of generated passwords."""
 _MIN_DRAWN_CHANGES: Final = 0.55
-"""Of characters that are drawn from all of a keyboard, brackets among them; code has words."""
+"""Characters drawn from a whole keyboard, including brackets; code has words instead."""
 _PATH: Final = compile_lazily(rb"\.{0,2}/|~/|[A-Za-z]:[\\/]")
 _BASE64: Final = compile_lazily(rb"[A-Za-z0-9+/]{30,}={0,2}$")
 _MIN_BASE64_CHANGES: Final = 0.45
@@ -213,7 +213,7 @@ _ID: Final = compile_lazily(
     rb"|sg|eni|vol|snap|igw|rtb|eipalloc|nat|lt|acl|arn|urn|toolbar|data|content|component|container_upload"
     rb"|gen|round|turn|segment|worktree|branch|pr|issue|http|https|utf|iso|win|python|cpython|py|cp|linux"
     rb"|mcp|pk_live|pk_test|manylinux|macosx|x86|arm|node_modules|debian|ubuntu|rust|jsx|tsx|next|nuxt|vite|svelte|react)[_\-.]"
-    # Of nodes of GitHub.
+    # Node ids of GitHub.
     rb"|[A-Z]{1,8}_(?:kw|lA|lQ)[A-Z]{2}"
 )
 _UUID: Final = compile_lazily(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
@@ -232,9 +232,9 @@ _DATA_URI: Final = b";base64,"
 _BASE64_DIGITS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _MIN_BASE64_LINE: Final = 60
 _MAX_BASE64_LINE: Final = 80
-"""Programs write 60 to 76 columns and a line end."""
+"""Programs write lines of 60 to 76 columns."""
 _MAX_BASE64_LINES: Final = 400
-"""Before the line that is looked at: hostile text has a longer block."""
+"""Limit before the line that is checked: hostile text may have a longer block."""
 
 
 def is_placeholder(value: bytes) -> bool:
@@ -253,24 +253,24 @@ def is_reference(value: bytes) -> bool:
 
 
 def holds_code(value: bytes) -> bool:
-    """Return whether a value has brackets or operators, as code has."""
+    """Return whether a value has brackets or operators, like code."""
     return _CODE.search(value, 0, SAMPLE) is not None
 
 
 def is_path(value: bytes) -> bool:
-    """Return whether a value is a path and not base64 that happens to begin with a slash."""
+    """Return whether a value is a path, not base64 that happens to begin with a slash."""
     if _BASE64.match(value) and measure_changes(value) >= _MIN_BASE64_CHANGES:
         return False
     return _PATH.match(value) is not None
 
 
 def is_dated_name(value: bytes) -> bool:
-    """Return whether a value is words and a date, as names of models and releases are."""
+    """Return whether a value is words and a date, like names of models and releases."""
     return _DATED_NAME.fullmatch(value) is not None
 
 
 def is_id(value: bytes) -> bool:
-    """Return whether a value begins as the ids of well-known systems do."""
+    """Return whether a value has the prefix of a well-known kind of id."""
     return _ID.match(value) is not None
 
 
@@ -280,14 +280,14 @@ def is_uuid(value: bytes) -> bool:
 
 
 def find_uuid(value: bytes) -> re.Match[bytes] | None:
-    """Return the UUID that is part of a value, as in the names of tools of MCP servers."""
+    """Return the UUID in a value, as in tool names of MCP servers."""
     return _UUID.search(value)
 
 
 def is_encoded_file(data: bytes, start: int) -> bool:
-    """Return whether base64 at a position is a file: by its first bytes, or as a data URI.
+    """Return whether base64 at a position encodes a file, by its first bytes or a data URI.
 
-    It may be a later line of a file that `base64` has written.
+    The position may be in a later line of the output of `base64`.
     """
     first = _find_first_line(data, start)
     before = data[max(0, first - len(_DATA_URI)) : first]
@@ -295,7 +295,7 @@ def is_encoded_file(data: bytes, start: int) -> bool:
 
 
 def _find_first_line(data: bytes, start: int) -> int:
-    """Return where the base64 begins of which a line begins at a position."""
+    """Return the start of the base64 block that the line at a position belongs to."""
     for _ in range(_MAX_BASE64_LINES):
         if data[start - 1 : start] != b"\n":
             break

@@ -1,4 +1,4 @@
-"""Sources of the bytes of transcripts, and checks whether they are still the same bytes.
+"""Sources of transcripts, and checks for changed files.
 
-Handles files and their states, but not lines or records.
+Knows files and their states, but not lines or records.
 """

@@ -1,7 +1,7 @@
-"""Parts of files that one pass has read, cached in memory for the next reader.
+"""In-memory cache for parts of files.
 
-A list needs both ends of every transcript shortly after the quick pass has read all of it. A
-file whose parts are cached is read from memory, and only opened if another part is needed.
+A list needs both ends of every transcript shortly after the quick pass has read all of it. A file
+whose parts are cached is read from memory, and only opened if another part is needed.
 """
 
 import os
@@ -18,11 +18,11 @@ END_BYTES: Final = 64 * 1024
 """Number of bytes to cache at the beginning and at the end of a file."""
 
 _STATUS_FIELDS: Final = 10
-"""Those of a status that every system has."""
+"""The fields of a status that every system has."""
 
 
 class FileParts(Struct, frozen=True, gc=False, array_like=True):
-    """Parts of a file by their offsets, and its status when they were read."""
+    """Parts of a file by offset, and its status when they were read."""
 
     status: tuple[int, ...]
     mtime_ns: int
@@ -125,7 +125,7 @@ _cached: dict[str, FileParts] = {}
 
 @contextmanager
 def use_parts(parts: Mapping[str, FileParts]) -> Iterator[None]:
-    """Make this process read files, by name, from these cached parts if possible."""
+    """Use these cached parts, by file name, for all reads of this process."""
     _cached.update(parts)
     try:
         yield
@@ -134,6 +134,6 @@ def use_parts(parts: Mapping[str, FileParts]) -> Iterator[None]:
 
 
 def open_cached(name: str) -> SourceFile | None:
-    """Open a file whose parts are cached; None for any other."""
+    """Open a file whose parts are cached; return None for any other."""
     cached = _cached.get(name)
     return None if cached is None else CachedFile(name, cached)

@@ -1,10 +1,10 @@
-"""The one rule that decides whether a file has grown, been rewritten, been replaced, or is gone.
+"""Detect whether a file has grown, been rewritten, been replaced, or is gone.
 
 A reader records the state of a file that it has read up to some position, and compares the file
-with that state later: by what a directory listing says (`FileState.is_current`), and if that
-differs, on the open file, by its first bytes and those before the known end (`find_growth`). The
-bytes between are not read again, so a file that was changed there and appended to between two looks
-passes for one that was only appended to. Readers that can afford it compare a digest of everything.
+with that state later: first with its entry in a directory listing (`FileState.is_current`), and if
+that differs, with the open file: its first bytes and those before the known end (`find_growth`).
+The bytes between are not read again, so if a file was changed there and also appended to, only the
+append is noticed. Readers that can afford it compare a digest of everything.
 """
 
 from enum import Enum, auto
@@ -36,43 +36,42 @@ class Growth(Enum):
     RACY = auto()
     """Size, time and edges are the same, but the state was recorded too soon after a write."""
     TOUCHED = auto()
-    """The time is different and the edges are the same; it is not longer."""
+    """Its time is different, but its edges are the same and it is not longer."""
     REWRITTEN = auto()
-    """A part at its start or before the known end is different, or it is shorter than what was
-    read.
+    """An edge has changed, or it is shorter than the part that was read.
     """
     REPLACED = auto()
-    """Another file has its name."""
+    """Another file has this name now."""
 
 
 class FileState(Struct, frozen=True, gc=False, array_like=True):
-    """A file as it was when it was read up to `position`; by default, one that was never read."""
+    """The state of a file that was read up to `position`; by default, one that was never read."""
 
     position: int = 0
     """Where reading can continue, always the start of a line; 0 to start over."""
     device: int = 0
-    """Recorded but never compared: it may change whenever the machine starts."""
+    """Recorded but never compared: it may change at every boot."""
     inode: int = 0
-    """0 where a listing does not have it (Windows)."""
+    """0 if directory listings do not include it (Windows)."""
     size: int = 0
     mtime_ns: int = UNTRUSTED
     head_hash: bytes = b""
     tail_hash: bytes = b""
     is_racy: bool = True
-    """Whether it was read so soon after a write that another write could have the same time."""
+    """Whether it was read so soon after a write that another write could get the same time."""
 
     @property
     def stamp(self) -> Stamp:
-        """Return the stamp in listings as long as the file is unchanged."""
+        """Return the stamp that the file has in listings while it is unchanged."""
         return self.inode, self.size, UNTRUSTED if self.is_racy else self.mtime_ns
 
     def is_current(self, listed: Stamp) -> bool:
-        """Return whether a file that is listed like this is unchanged."""
+        """Return whether a file with this stamp in a listing is unchanged."""
         return is_same(self.stamp, listed)
 
 
 def capture_state(file: SourceFile) -> FileState:
-    """Return the state of an open file, to be taken before reading it."""
+    """Return the state of an open file; call this before reading it."""
     status = file.find_status()
     return FileState(
         device=status.st_dev,
@@ -84,7 +83,7 @@ def capture_state(file: SourceFile) -> FileState:
 
 
 def record_state(file: SourceFile, seen: FileState, position: int) -> FileState:
-    """Return the state of a file that looked like `seen` and was read up to `position`."""
+    """Return the state of a file with the status `seen` that was read up to `position`."""
     return record_edges(seen, position, *_read_edges(file, position))
 
 
@@ -103,7 +102,7 @@ def record_edges(seen: FileState, position: int, head: bytes, tail: bytes) -> Fi
 
 
 def find_growth(file: SourceFile, known: FileState, seen: FileState) -> Growth:
-    """Return what happened to an open file that now looks like `seen`."""
+    """Return what happened to an open file whose status is now `seen`."""
     if known.inode and seen.inode and known.inode != seen.inode:
         return Growth.REPLACED
     is_same = (known.size, known.mtime_ns) == (seen.size, seen.mtime_ns)
@@ -145,14 +144,14 @@ def _hash(data: bytes) -> bytes:
 
 def new_digest(data: bytes = b"") -> "blake2b":
     """Return a digest of `data` that can be updated with what follows."""
-    # Takes milliseconds to load, and an answer about unchanged files compares stamps only.
+    # Takes milliseconds to load, and for unchanged files only stamps are compared.
     from hashlib import blake2b
 
     return blake2b(data, digest_size=12)
 
 
 def digest_start(file: SourceFile, length: int) -> bytes:
-    """Return the digest of the first `length` bytes, for readers that must compare all bytes."""
+    """Return the digest of the first `length` bytes, for readers that compare all bytes."""
     digest = new_digest()
     file.seek(0)
     while length > 0 and (chunk := file.read(min(_CHUNK, length))):

@@ -1,7 +1,7 @@
-"""Access files and directories without trusting them: what is refused, and why, as values.
+"""Access untrusted files and directories; refusals are values with a reason.
 
-Knows links, special files and permissions, in any source, but not what a file means. A refusal is a
-value and not an exception, because one bad entry must not hide its neighbours.
+Knows links, special files and permissions, in any source, but not the meaning of files. A refusal
+is a value and not an exception, because one bad entry must not hide the others.
 """
 
 import os
@@ -41,7 +41,7 @@ class Refused(NamedTuple):
 
 
 def describe_error(error: OSError | ValueError) -> str:
-    """Return the system's message, without the path, which the caller adds."""
+    """Return the system's message without the path, which callers add."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
@@ -64,7 +64,7 @@ def list_readable(directory: str | Path) -> list[source.Entry]:
 
 
 def find_status(path: str | Path) -> os.stat_result | Refused | None:
-    """Return the status of an entry itself, never of a link's target; None if there is none."""
+    """Return the status of an entry, not following a link; None if it does not exist."""
     try:
         return source.find_source(str(path)).find_status(str(path))
     except (FileNotFoundError, NotADirectoryError):
@@ -74,28 +74,28 @@ def find_status(path: str | Path) -> os.stat_result | Refused | None:
 
 
 def find_real_status(path: Path) -> os.stat_result:
-    """Return the status of a path without links; raise OSError if there is nothing."""
+    """Return the status of a path without links; raise OSError if it does not exist."""
     return source.find_source(str(path)).find_status(str(path))
 
 
 def resolve_links(path: Path) -> Path:
-    """Return the real path of something that is there; raise OSError if it is not."""
+    """Return the real path of an existing entry; raise OSError otherwise."""
     if not source.is_on_disk(str(path)):
-        # Only a disk has links.
+        # Only files on disk can be links.
         find_real_status(path)
         return path
-    # Before Python 3.13 Path.resolve answers a loop of links with a RuntimeError.
+    # Before Python 3.13, Path.resolve raises RuntimeError for a loop of links.
     return Path(os.path.realpath(path, strict=True))
 
 
 def find_real(path: Path) -> tuple[Path, os.stat_result]:
-    """Return the real path of something that is there, and its status; raise OSError if not."""
+    """Return the real path of an existing entry, and its status; raise OSError otherwise."""
     real = resolve_links(path)
     return real, find_real_status(real)
 
 
 def is_directory(path: Path) -> bool:
-    """Return whether a directory is there, through links too; False where we may not look."""
+    """Return whether a directory exists, following links; False if that cannot be determined."""
     if source.is_on_disk(str(path)):
         try:
             return path.is_dir()
@@ -106,14 +106,14 @@ def is_directory(path: Path) -> bool:
 
 
 def is_link_entry(entry: source.Entry) -> bool:
-    """Return whether a listed entry is a link, which costs a system call on Windows only."""
+    """Return whether a listed entry is a link. Takes a system call on Windows only."""
     return entry.is_symlink() or (
         os.name == "nt" and source.is_link(entry.stat(follow_symlinks=False))
     )
 
 
 def refusal_of(path: Path, status: os.stat_result) -> Refused | None:
-    """Return why an entry that should be a plain file or directory is refused, if it is."""
+    """Return why an entry is refused that should be a plain file or directory, or None."""
     if source.is_link(status):
         return Refused(path, Refusal.LINK)
     if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
@@ -122,7 +122,7 @@ def refusal_of(path: Path, status: os.stat_result) -> Refused | None:
 
 
 def find_file(path: Path) -> Path | Refused | None:
-    """Return a path if a plain file is there, or why it is refused; None for anything else."""
+    """Return a path if it is a plain file, or why it is refused; None if there is no file."""
     if source.is_key_name(path.name):
         return None
     status = find_status(path)
@@ -180,7 +180,8 @@ def open_file(name: Path | str, *, resolve: bool = False) -> source.SourceFile:
     `resolve` is for a path given by the user, whose symbolic links are followed.
     """
     try:
-        # As text where it is text: there are thousands of files, and a path is slow to make.
+        # A string stays a string: there are thousands of files, and Path objects are slow to
+        # create.
         target = str(resolve_links(Path(name)) if resolve else name)
         return open_cached(target) or source.find_source(target).open(target)
     except (OSError, ValueError) as error:

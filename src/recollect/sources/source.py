@@ -1,13 +1,12 @@
-"""Sources: the abstraction over where transcripts and their sidecars are stored; and the stamps by
-which a directory listing shows that a file has changed.
+"""Sources: the abstraction over where transcripts and their sidecars are stored; and stamps, which
+show in a directory listing whether a file has changed.
 
-A source opens files, gives their status and lists directories. Files are named by text that looks
-like a path: that of `Transcript.file` and `Span.file`. A name below a mount point belongs to the
-source that is mounted there, any other name is a path on disk. So a name is all that a span, a row
-of the index or a worker process needs to get at the bytes, whatever holds them.
-
-Imports only the standard library: the status line, which has to answer within milliseconds,
-compares a stamp, too. The rest of the rule is in `recollect.sources.growth`.
+A source opens files, returns their status and lists directories. File names are strings that look
+like paths, as in `Transcript.file` and `Span.file`. A name below a mount point belongs to the
+source mounted there; any other name is a path on disk. So a span, a row of the index or a worker
+process needs only the name to read the bytes, wherever they are stored. Imports only the standard
+library: the status line, which has to respond within milliseconds, compares stamps too. The rest of
+change detection is in `recollect.sources.growth`.
 """
 
 import os
@@ -27,7 +26,7 @@ from recollect.errors import UnreadableInput
 _JUNCTION_TAG: Final = 0xA0000003
 _KEY_SUFFIX: Final = ".key"
 
-# What a system does not have counts as 0: Windows has neither pipes in directories nor O_NOFOLLOW.
+# A flag that a system lacks is 0: Windows has neither pipes in directories nor O_NOFOLLOW.
 _WANTED: Final = (
     "O_NONBLOCK",
     "O_NOFOLLOW",
@@ -40,7 +39,7 @@ _FLAGS: Final = reduce(or_, (getattr(os, name, 0) for name in _WANTED))
 
 
 class SourceFile(Protocol):
-    """An open file: bytes from any offset, and the status of the file itself."""
+    """An open file: seekable bytes and their status."""
 
     def read(self, size: int = -1, /) -> bytes:
         """Return up to `size` bytes, all that are left by default."""
@@ -58,7 +57,7 @@ class SourceFile(Protocol):
         """Release the file."""
 
     def find_status(self) -> os.stat_result:
-        """Return the status of the open file, whatever has its name by now."""
+        """Return the status of the open file, even if another file has its name now."""
 
     def __enter__(self) -> Self: ...
 
@@ -72,7 +71,7 @@ class SourceFile(Protocol):
 
 
 class Entry(Protocol):
-    """What a directory says about one of its entries; `os.DirEntry` is one."""
+    """A directory entry, like `os.DirEntry`."""
 
     @property
     def name(self) -> str:
@@ -96,7 +95,7 @@ class Entry(Protocol):
 
 
 class Source(Protocol):
-    """Holds files under names. To reach worker processes, it has to be picklable."""
+    """Provides files by name. It has to be picklable, to be sent to worker processes."""
 
     def open(self, name: str) -> SourceFile:
         """Open a regular file for reading, unbuffered; raise UnreadableInput for anything else."""
@@ -139,7 +138,7 @@ class DiskFile(FileIO):
     """A regular file on disk."""
 
     def find_status(self) -> os.stat_result:
-        """Return what the system says about the descriptor."""
+        """Return the status of the descriptor."""
         return os.fstat(self.fileno())
 
 
@@ -149,8 +148,8 @@ _mounts: dict[str, Source] = {}
 
 
 def find_source(name: str) -> Source:
-    """Return the source that holds the file of this name."""
-    # Nearly always there are no mounts, and this is asked for thousands of files.
+    """Return the source of the file with this name."""
+    # Fast path: there are rarely mounts, and this is called for thousands of files.
     if _mounts:
         for point, source in _mounts.items():
             if name == point or name.startswith(point + os.sep):
@@ -159,13 +158,13 @@ def find_source(name: str) -> Source:
 
 
 def is_on_disk(name: str) -> bool:
-    """Return whether the operating system knows a file of this name."""
+    """Return whether a name is a path on disk, not below a mount point."""
     source = find_source(name)
     return isinstance(source, DirectorySource) and source.has_on_disk(name)
 
 
 def is_only_archived(name: str) -> bool:
-    """Return whether a directory on disk no longer has the file, but its source still does."""
+    """Return whether the file is no longer on disk, but its source still has it."""
     source = find_source(name)
     return isinstance(source, DirectorySource) and not source.has_on_disk(name)
 
@@ -173,19 +172,19 @@ def is_only_archived(name: str) -> bool:
 def mount(point: str, source: Source) -> None:
     """Mount `source` at `point`, an absolute path, in this process.
 
-    Processes that it starts to read files get the same mounts.
+    Worker processes get the same mounts.
     """
     _mounts[point] = source
 
 
 def unmount(point: str) -> None:
-    """Unmount what is mounted at `point`."""
+    """Unmount the source at `point`."""
     del _mounts[point]
 
 
 @contextmanager
 def mounted(point: str, source: Source) -> Iterator[None]:
-    """Mount `source` at `point` for as long as the block runs."""
+    """Mount `source` at `point` while the block runs."""
     mount(point, source)
     try:
         yield
@@ -194,12 +193,12 @@ def mounted(point: str, source: Source) -> Iterator[None]:
 
 
 def list_mounts() -> Mapping[str, Source]:
-    """Return what is mounted where, to be mounted in another process by `mount_all`."""
+    """Return all mounts, for `mount_all` in another process."""
     return dict(_mounts)
 
 
 def mount_all(mounts: Mapping[str, Source]) -> None:
-    """Mount what `list_mounts` returned in the process that started this one."""
+    """Mount what `list_mounts` returned in the parent process."""
     _mounts.update(mounts)
 
 
@@ -210,7 +209,7 @@ def is_link(status: os.stat_result) -> bool:
 
 
 def is_key_name(name: str) -> bool:
-    """Return whether a file is the secret of a running process, which nothing here may open."""
+    """Return whether a file contains the secret of a running process, which must not be opened."""
     return name.casefold().endswith(_KEY_SUFFIX)
 
 
@@ -239,17 +238,17 @@ def _open_descriptor(name: str, flags: int) -> int:
 
 
 UNTRUSTED: Final = -1
-"""The time of a racy state in a stamp, so that it does not equal any file's."""
+"""The time in the stamp of a racy state, which no file has."""
 
 _SECOND_NS: Final = 1_000_000_000
 _TICK_NS: Final = 50_000_000
-"""No clock with fractions of a second stays at one value for longer."""
+"""Resolution of the coarsest clock with fractions of a second."""
 
 LISTS_INODES: Final = os.name != "nt"
-"""Whether a listing has the inode of a file; where it has not, it is 0 in a stamp."""
+"""Whether directory listings include inodes; otherwise they are 0 in stamps."""
 
 Stamp = tuple[int, int, int]
-"""Inode, size and time of last modification: what listing a directory says about a file."""
+"""Inode, size and modification time of a file in a directory listing."""
 
 
 def is_racy(mtime_ns: int, now: int | None = None) -> bool:
@@ -259,20 +258,20 @@ def is_racy(mtime_ns: int, now: int | None = None) -> bool:
 
 
 def make_stamp(listed: Stamp) -> Stamp:
-    """Return what to remember of a file that was listed like this and is read from now on."""
+    """Return the stamp to record for a file with this status that is about to be read."""
     inode, size, mtime_ns = listed
     return inode, size, UNTRUSTED if is_racy(mtime_ns) else mtime_ns
 
 
 def is_same(known: Stamp | None, listed: Stamp) -> bool:
-    """Return whether a file with this stamp in the index is unchanged if it is listed like this."""
+    """Return whether a file is unchanged, by its stamps in the index and in a listing."""
     if known is None or known[1:] != listed[1:]:
         return False
     return known[0] == listed[0] or not (known[0] and listed[0])
 
 
 def find_stamp(name: str) -> Stamp | None:
-    """Return what a listing would say about a file now; None if there is none."""
+    """Return the stamp that a file would have in a listing now; None if it does not exist."""
     try:
         status = find_source(name).find_status(name)
     except (OSError, ValueError):
@@ -281,11 +280,11 @@ def find_stamp(name: str) -> Stamp | None:
 
 
 def is_present(path: str) -> bool:
-    """Return whether there is anything with content at `path`, as far as can be determined."""
+    """Return whether `path` exists and is not empty, as far as can be determined."""
     try:
         return find_source(path).find_status(path).st_size > 0
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
-        # Where we may not look, nothing is known to have changed.
+        # Without permission to look, assume that nothing has changed.
         return True
