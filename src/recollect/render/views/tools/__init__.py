@@ -27,7 +27,7 @@ from recollect.render.views.tools.shell_views import read_exit_code
 from recollect.render.views.tools.tool_view import ToolView
 from recollect.session.tool_calls import SpilledOutput, ToolCall
 
-__all__ = ["VIEWS", "ToolView", "describe_call"]
+__all__ = ["ToolView", "describe_call"]
 
 VIEWS: dict[str, tool_view.Describe] = {
     "Agent": agent_views.describe_agent,
