@@ -30,6 +30,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     records = [say(f"use {TOKENS[0]} here"), reply({"type": "text", "text": f"no, {TOKENS[1]}"})]
     write_session(root, records, SESSION)
     write_session(root, [say("hello")], CLEAN)
+    turns = [say("hello"), say(f"use {TOKENS[0]} here"), say("go on")]
+    write_session(root, [*turns, reply({"type": "text", "text": f"and {TOKENS[1]}"})], SELECTED)
     with run_server(folder, root) as running:
         yield running
 
@@ -49,6 +51,7 @@ def send(
     cookie: str,
     fields: list[tuple[str, str]],
     headers: Mapping[str, str] | None = None,
+    page: str = PAGE,
 ) -> Answer:
     """Send the form of the page, as a browser does."""
     sent = {
@@ -61,7 +64,7 @@ def send(
     named = dict(fields)
     unchanged = [(name, value) for name, value in FORM.items() if name not in named]
     body = urlencode([*unchanged, *fields]).encode()
-    return server.ask(PAGE, "POST", {name: each for name, each in sent.items() if each}, body)
+    return server.ask(page, "POST", {name: each for name, each in sent.items() if each}, body)
 
 
 def find_ids(page: bytes) -> list[str]:
@@ -84,6 +87,47 @@ def test_the_page_shows_what_is_around_each_value(server: RunningServer) -> None
         "no, [redacted:github-token]",
     ]
     assert [token.encode() in answer.body for token in TOKENS] == [False, False]
+
+
+SELECTED = "a1000000-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("query", "contexts"),
+    [
+        ("?turns=2", ["use [redacted:github-token] here"]),
+        ("?turns=3", ["and [redacted:github-token]"]),
+        ("?turns=1", []),
+        ("?turns=3&level=prompts", []),
+    ],
+)
+def test_only_values_of_the_selected_turns_are_reviewed(
+    server: RunningServer, query: str, contexts: list[str]
+) -> None:
+    """Others are not in the file."""
+    page = server.get(f"/s/{SELECTED}/export{query}").body
+    assert read_contexts(page) == contexts
+    assert (b"No secrets found in these turns." in page) == (not contexts)
+
+
+def test_an_exception_may_be_outside_the_turns_that_are_chosen_later(
+    server: RunningServer, cookie: str
+) -> None:
+    """The file of other turns has nothing to do with it."""
+    address = f"/s/{SELECTED}/export"
+    (first,) = find_ids(server.get(f"{address}?turns=2").body)
+    fields = [("keep", first), ("turns", "3"), ("download", "yes")]
+    answer = send(server, cookie, fields, page=address)
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert [token.encode() in answer.body for token in TOKENS] == [False, False]
+
+
+def test_turns_that_do_not_exist_have_no_review(server: RunningServer) -> None:
+    """The page says which there are instead."""
+    answer = server.get(f"/s/{SELECTED}/export?turns=9")
+    assert answer.status == 404
+    assert b"No such turn: this session has turns 1 to 3." in answer.body
+    assert b"No secrets found" not in answer.body
 
 
 def test_a_session_without_secrets_says_so(server: RunningServer) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from recollect.documents.session_documents import TokenShares
 from recollect.documents.session_listing import Metadata
 from recollect.documents.turn_documents import NoticeStep, SubagentReference, TurnView
-from recollect.export.export_options import ExportOptions, Level
+from recollect.export.export_options import ExportOptions, Level, select_steps
 from recollect.export.masking import SEPARATOR, Mask, RecordMask, join_texts
 from recollect.library.sidecar_files import load_session_lists
 from recollect.quantities import format_dollars, format_duration
@@ -54,16 +54,10 @@ class ExportContent(Struct, frozen=True, kw_only=True):
 
 def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> ExportContent:
     """Collect and mask the exported parts of a session."""
-    session, is_whole = part.session, part.turns is None
+    session = part.session
     wanted = _choose(part)
     metadata = session.metadata
-    is_full = is_whole and options.level is Level.FULL
-    strays = _list_strays(session) if is_full else ()
-    notices = (
-        record_notices.list_sidecar_notices(load_session_lists(session), session.id)
-        if is_full
-        else ()
-    )
+    strays, notices = _list_outside(part, options.level)
     views = _learn_turns(part, wanted, options, mask)
     lost = [(stray, _learn(stray, part, mask)) for stray in strays]
     for document in (metadata, *notices):
@@ -77,6 +71,17 @@ def collect(part: SessionPart, options: ExportOptions, mask: Mask) -> ExportCont
         strays=tuple(mask.apply(stray, is_clean=is_clean) for stray, is_clean in lost),
         facts=tuple(_list_facts(session, shown, part.shares)),
     )
+
+
+def _list_outside(
+    part: SessionPart, level: Level
+) -> tuple[tuple[SubagentReference, ...], tuple[NoticeStep, ...]]:
+    """Return the subagents and notices outside turns, which only a whole session has."""
+    if part.turns is not None or level is not Level.FULL:
+        return (), ()
+    session = part.session
+    notices = record_notices.list_sidecar_notices(load_session_lists(session), session.id)
+    return _list_strays(session), notices
 
 
 def _choose(part: SessionPart) -> Sequence[int]:
@@ -167,15 +172,16 @@ class MaskedValue(Struct, frozen=True, kw_only=True):
     before: str
     after: str
     session_id: str
-    turn: int
+    turn: int | None
+    """None outside turns: in the title, in a file beside the session."""
     count: int
 
 
 class _Place(Struct, frozen=True):
-    """A turn with secrets."""
+    """A turn, or what is exported outside turns, and the secrets that a rule finds there."""
 
     session_id: str
-    turn: int
+    turn: int | None
     text: str
     findings: Sequence[Finding]
 
@@ -192,33 +198,57 @@ def iter_files(session: Session) -> Iterator[str]:
         waiting += [child.session for child in current.subagents]
 
 
-def list_masked_values(parts: Iterable[SessionPart], policy: RedactionPolicy) -> list[MaskedValue]:
-    """Return each distinct value once, in order of appearance."""
+def list_masked_values(
+    parts: Iterable[SessionPart], policy: RedactionPolicy, level: Level = Level.FULL
+) -> list[MaskedValue]:
+    """Return each distinct value in what is exported once, in order of appearance.
+
+    What is outside turns, such as the title, only adds values that no turn has.
+    """
     redactor = Redactor(policy)
-    places = list(_iter_places(parts, redactor))
+    places = list(_iter_places(parts, redactor, level))
     found: dict[tuple[str, str], MaskedValue] = {}
-    for place in places:
-        for value in _iter_masked_values(place, redactor.verify(place.text)):
+    for place in sorted(places, key=lambda each: each.turn is None):
+        for value in _iter_masked_values(place, redactor):
             key = value.kind, value.value
             known = found.get(key)
-            found[key] = structs.replace(known, count=known.count + 1) if known else value
+            if known is not None:
+                count = known.count + (value.turn is not None)
+                found[key] = structs.replace(known, count=count)
+            # A title may be cut within a value.
+            elif value.turn is not None or not any(value.value in each for _, each in found):
+                found[key] = value
     return list(found.values())
 
 
-def _iter_places(parts: Iterable[SessionPart], redactor: Redactor) -> Iterator[_Place]:
+def _iter_places(
+    parts: Iterable[SessionPart], redactor: Redactor, level: Level
+) -> Iterator[_Place]:
     records = RecordMask(redactor)
     for part in parts:
-        # A view may show the middle of a key, which only the record shows to be one.
+        # A view may show the middle of a key, which only the record shows to be one; a value may
+        # be recognisable only in a turn that is not exported.
         records.scan(iter_files(part.session))
-        for view in iter_whole_turns(part.session):
-            text = join_texts(view)
-            if findings := redactor.collect_secrets(text):
-                yield _Place(part.session.id, view.number, text, findings)
+        for turn, text in _iter_texts(part, level):
+            yield _Place(part.session.id, turn, text, redactor.collect_secrets(text))
 
 
-def _iter_masked_values(place: _Place, masked: Sequence[Finding]) -> Iterator[MaskedValue]:
+def _iter_texts(part: SessionPart, level: Level) -> Iterator[tuple[int | None, str]]:
+    """Yield what is exported of a session: its turns, each with its number, and all the rest."""
+    session = part.session
+    for index in _choose(part):
+        for view in build_turn_views(session, start=index, stop=index + 1):
+            whole = complete_turn(view, session, subagents=True)
+            yield view.number, join_texts(select_steps(whole, level))
+    strays, notices = _list_outside(part, level)
+    for document in (session.metadata, *notices, *strays):
+        yield None, join_texts(document)
+
+
+def _iter_masked_values(place: _Place, redactor: Redactor) -> Iterator[MaskedValue]:
     text = place.text
-    for finding in place.findings:
+    masked = redactor.verify(text)
+    for finding in _list_findings(place, masked, redactor):
         if any(_names_otherwise(each, finding) for each in masked):
             continue
         yield MaskedValue(
@@ -233,6 +263,17 @@ def _iter_masked_values(place: _Place, masked: Sequence[Finding]) -> Iterator[Ma
             turn=place.turn,
             count=1,
         )
+
+
+def _list_findings(place: _Place, masked: Sequence[Finding], redactor: Redactor) -> list[Finding]:
+    """Return what a rule finds in a text, and values that are known from elsewhere."""
+    known = (
+        each
+        for each in masked
+        if redactor.knows(place.text[each.start : each.end])
+        and not any(each.start < found.end and found.start < each.end for found in place.findings)
+    )
+    return sorted((*place.findings, *known), key=lambda each: each.start)
 
 
 def _names_otherwise(masked: Finding, finding: Finding) -> bool:

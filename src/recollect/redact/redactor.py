@@ -74,6 +74,10 @@ class KnownSecrets:
         """Return whether there are any secrets."""
         return bool(self._values)
 
+    def __contains__(self, value: object) -> bool:
+        """Return whether a value is one of them."""
+        return value in self._values
+
     def add(self, matches: Iterable[Match]) -> None:
         """Remember secrets, except words and short values, which occur by chance."""
         for match in matches:
@@ -254,6 +258,10 @@ class Redactor:
     def is_aware(self) -> bool:
         """Whether any known secret may also be in other texts."""
         return bool(self._known)
+
+    def knows(self, value: str) -> bool:
+        """Return whether a text as a whole is a secret that was found before."""
+        return _encode(value) in self._known
 
     def has_known(self, text: str) -> bool:
         """Return whether a text contains a known secret, in any encoding."""

@@ -21,8 +21,9 @@ from starlette.responses import Response
 
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound, UsageError
-from recollect.export import Format
+from recollect.export import Format, Level
 from recollect.export.export_content import MaskedValue, SessionPart, allow, list_masked_values
+from recollect.export.export_options import READABLE
 from recollect.export.export_tables import has_parquet
 from recollect.reader.line_blocks import masked_by
 from recollect.render.terminal import restore_text
@@ -31,7 +32,7 @@ from recollect.web import endpoints, http_messages, page_actions, session_downlo
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
 from recollect.workspace.session_queries import open_with_prices
-from recollect.workspace.turn_selection import list_alternatives
+from recollect.workspace.turn_selection import choose_turns, list_alternatives
 
 REVIEW_PATH: Final = "/s/{id}/export"
 OFFERED: Final = (*session_downloads.DOWNLOADED, Format.JSONL)
@@ -53,7 +54,7 @@ class ReviewedSecret(Struct, frozen=True, kw_only=True):
     confidence: str
     before: str
     after: str
-    turn: int
+    turn: int | None
     count: int
     value: str | None
     """Only if the user asked to see it."""
@@ -77,7 +78,10 @@ class ExportPage(Struct, frozen=True, kw_only=True):
     """What has to be typed to get them."""
     error: str
     """Why there is no such file, if one was requested."""
-    secrets: tuple[ReviewedSecret, ...]
+    is_whole: bool
+    """Whether all turns are exported."""
+    secrets: tuple[ReviewedSecret, ...] | None
+    """None if there are no such turns."""
 
 
 class ReviewParameters(session_downloads.ExportParameters, frozen=True, kw_only=True):
@@ -150,7 +154,12 @@ class ExportReview:
         error: Exception | None = None,
     ) -> Response:
         found = self._services.workspace.locate(wanted.id, wanted.project)
-        session = self._open(wanted)
+        session, reviewed = self._open(wanted), None
+        try:
+            part = _choose_part(session, wanted)
+            reviewed = tuple(self._iter_secrets(part, wanted, decisions))
+        except (NothingFound, UsageError) as failure:
+            error = error or failure
         page = ExportPage(
             session=self._services.workspace.complete(found.listing),
             address=make_address(wanted.id),
@@ -162,7 +171,8 @@ class ExportReview:
             is_raw=_is_raw(wanted),
             confirmation=CONFIRMATION,
             error=str(error or ""),
-            secrets=tuple(self._iter_secrets(session, decisions)),
+            is_whole=not (wanted.turns or wanted.branch or wanted.segment),
+            secrets=reviewed,
         )
         status = http_messages.describe_failure(error)[0] if error else 200
         text = self._templates.render(
@@ -179,8 +189,15 @@ class ExportReview:
             return http_messages.file_response(
                 session_downloads.make_download(self._services, wanted, None)
             )
-        values = self._list_masked_values(self._open(wanted)) if decisions.kept else []
-        kept = [masked for masked in values if self._identify(masked) in decisions.kept]
+        values: list[MaskedValue] = []
+        if decisions.kept:
+            # Of all turns: others may be chosen after the review.
+            session = self._open(wanted)
+            every = SessionPart(session, tuple(range(max(len(session.turns), 1))))
+            for part in (SessionPart(session), every):
+                values += self._list_masked_values(part)
+        named = {self._identify(masked): masked for masked in values}
+        kept = [named[each] for each in decisions.kept if each in named]
         if len(kept) < len(decisions.kept):
             raise NothingFound("The session has changed in the meantime. Review the export again.")
         policy = allow(self._services.workspace.redaction, kept)
@@ -188,8 +205,15 @@ class ExportReview:
             session_downloads.make_download(self._services, wanted, policy)
         )
 
-    def _iter_secrets(self, session: Session, decisions: Decisions) -> Iterator[ReviewedSecret]:
-        for masked in self._list_masked_values(session):
+    def _iter_secrets(
+        self,
+        part: SessionPart,
+        wanted: session_downloads.ExportParameters,
+        decisions: Decisions,
+    ) -> Iterator[ReviewedSecret]:
+        is_readable = Format(wanted.format) in READABLE
+        level = Level(wanted.level) if is_readable else Level.FULL
+        for masked in self._list_masked_values(part, level):
             name = self._identify(masked)
             yield ReviewedSecret(
                 id=name,
@@ -209,13 +233,19 @@ class ExportReview:
         with masked_by(None):
             return open_with_prices(found.transcript, workspace)
 
-    def _list_masked_values(self, session: Session) -> list[MaskedValue]:
+    def _list_masked_values(
+        self, part: SessionPart, level: Level = Level.FULL
+    ) -> list[MaskedValue]:
         with masked_by(None):
-            return list_masked_values([SessionPart(session)], self._services.workspace.redaction)
+            return list_masked_values([part], self._services.workspace.redaction, level)
 
     def _identify(self, masked: MaskedValue) -> str:
         value = f"{masked.kind} {masked.value}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(value, key=self._key, digest_size=_ID_BYTES).hexdigest()
+
+
+def _choose_part(session: Session, wanted: session_downloads.ExportParameters) -> SessionPart:
+    return SessionPart(session, choose_turns(session, session_downloads.read_selection(wanted)))
 
 
 def _read_form(

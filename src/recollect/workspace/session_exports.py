@@ -95,9 +95,11 @@ class SessionExport:
 
     def list_masked_values(self) -> list[MaskedValue]:
         """Return the values that will be masked, for review."""
-        policy = self.exporter.options.redaction
+        options = self.exporter.options
+        if options.redaction is None:
+            return []
         parts = self._iter_parts("sessions", is_masked=False)
-        return list_masked_values(parts, policy) if policy is not None else []
+        return list_masked_values(parts, options.redaction, options.level)
 
     def allow(self, values: Sequence[MaskedValue]) -> None:
         """Leave these values as they are."""

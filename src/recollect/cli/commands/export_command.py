@@ -90,7 +90,8 @@ def review(values: Sequence[MaskedValue]) -> list[MaskedValue]:
 
 
 def _describe(masked: MaskedValue) -> Iterator[str]:
-    place = f"session {masked.session_id[:8]}, turn {masked.turn}"
+    turn = "" if masked.turn is None else f", turn {masked.turn}"
+    place = f"session {masked.session_id[:8]}{turn}"
     times = "" if masked.count == 1 else f", {masked.count} times"
     yield ""
     yield click.style(safe_text(f"{masked.kind} ({masked.confidence}), {place}{times}"), bold=True)
