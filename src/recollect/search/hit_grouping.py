@@ -10,8 +10,8 @@ A client may join several queued prompts into one record. The index recognises a
 became a prompt of its own, but not these, since the prompt contains other text as well.
 
 Clients 1.0.x wrote the titles of other sessions into the files that they opened, and into files
-that contain nothing else. Cached listings are used where they are current; of the other files of
-the project head and tail are read. Nothing is written.
+that contain nothing else. Cached listings are used where they are current; of other files in the
+project, head and tail are read. Nothing is written.
 """
 
 import operator

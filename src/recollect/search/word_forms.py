@@ -1,19 +1,21 @@
 """Other terms of the index that a word may mean: inflected forms, corrections, and longer words
 that contain it.
 
-Forms share the stem that SQLite's Porter stemmer finds, so `truncation` also means *truncate*. That
-is for English; a word of another script has no stem and no other form. A word that occurs nowhere
-may be misspelt: what is one edit away, or two from eight letters on, is meant. One of the pieces of
-such a term is intact, so that only terms with one of them are compared.
+Inflected forms have the same stem in SQLite's Porter stemmer, so `truncation` also finds
+*truncate*. This works for English; words in other scripts have no stem. A word that occurs nowhere
+may be misspelt: terms within one edit are corrections, or two edits if it has eight letters or
+more. At least one piece of the word is unchanged in a correction, so only terms that contain one of
+its pieces are compared.
 
-A word of three letters or more is widened to what contains it: `ydant` finds *pydantic*, while `a`
-would find everything. In a name of several pieces the first may be the end of a word and the last
-the beginning of one: `script_head` finds *parse_transcript_header*. If very many words end with the
-first piece, or few texts have the others, those are read: `2.3-be`. Negated words are not widened.
-Between stars, as in `*tion*`, a word is looked for in others however often it occurs itself.
+A word of three letters or more is widened to words that contain it: `ydant` finds *pydantic*, while
+`a` would find everything. In a name of several pieces, the first may be the end of a word and the
+last the start of one: `script_head` finds *parse_transcript_header*. If very many words end with
+the first piece, or few texts have the other pieces, as for `2.3-be`, those texts are read instead.
+Negated words are not widened. Between stars, as in `*tion*`, longer words are searched however
+common the word itself is.
 
-A search at each key has no time for what very many words contain: it is quick, looks for a word in
-the shortest of them, and says so.
+Search as you type is too slow if very many words contain one: a quick search only considers the
+shortest, and reports that.
 """
 
 import re
@@ -31,7 +33,7 @@ from recollect.store.text_queries import TextQueries
 
 _CORRECTABLE: Final = re.compile("[a-z]{4,}")
 _TWO_EDITS: Final = 8
-"""Letters from which on two edits are forgiven."""
+"""Minimum length of a word for which two edits are allowed."""
 
 _MAX_COMPARED: Final = 20_000
 _MAX_SUGGESTED: Final = 4
@@ -46,7 +48,7 @@ def find_corrections(term: str, queries: TextQueries) -> list[str]:
     lengths = range(len(term) - limit, len(term) + limit + 1)
     near = {each for piece in pieces for each in queries.find_terms(piece, _MAX_COMPARED, lengths)}
     letters = set(term)
-    # An edit adds a letter at most and drops one at most.
+    # An edit changes the length by at most one.
     compared = [each for each in near if len(letters.symmetric_difference(each)) <= 2 * limit]
     found = [(count_edits(term, each), each) for each in compared if _CORRECTABLE.fullmatch(each)]
     return _order([pair for pair in found if pair[0] <= limit], queries)
@@ -79,34 +81,34 @@ def count_edits(first: str, second: str) -> int:
 
 MIN_LENGTH: Final = 3
 MAX_TERMS: Final = 32
-"""Terms that a quick search looks for a word in: more take longer than the rest of it."""
+"""Maximum number of containing terms in a quick search: more take longer than the rest of it."""
 
 MAX_ALL_TERMS: Final = 10_000
-"""The same for any other search: about a second in a gigabyte."""
+"""The same for other searches: about a second per gigabyte."""
 
 MAX_HEADS: Final = 1024
-"""Terms that the first piece of a name may be the end of, until texts are read instead."""
+"""Maximum number of terms that end with the first piece of a name; beyond it, texts are read."""
 
 _FEW_HEADS: Final = 16
-"""Those of them that are looked for however many texts there are with the other pieces."""
+"""Number of those that are searched for, however many texts have the other pieces."""
 
 _MAX_READ: Final = 100
-"""Texts with the other pieces that are read rather than looking for that many terms in each."""
+"""Maximum number of texts with the other pieces to read instead of searching for many terms."""
 
 _HEADS_PER_TEXT: Final = 4
-"""Terms that take as long to look for as one text to read; a quick search does what is quicker."""
+"""Number of terms that take as long to look up as one text to read; decides a quick search."""
 
 _MAX_QUICK_HEADS: Final = 64
-"""Terms that a quick search takes the first piece for."""
+"""Maximum number of terms for the first piece in a quick search."""
 
 _MAX_COMPARISONS: Final = 200_000
-"""Those of a quick search: terms that the first piece may be, for each text with the others."""
+"""The same for a quick search: terms for the first piece per text with the other pieces."""
 
 _MAX_TAILS: Final = 500
-"""Terms that the last piece may be the beginning of, beyond which collecting them takes long."""
+"""Number of terms that start with the last piece above which collecting them is slow."""
 
 MAX_TEXTS: Final = 1 << 40
-"""More texts than there are."""
+"""More than any number of texts."""
 
 MAX_WORDS: Final = 16
 """Queries with more words are not widened, because each may become `MAX_TERMS` words."""
@@ -116,7 +118,7 @@ _BETWEEN: Final = r"[\W_]+"
 
 
 class TermList(Protocol):
-    """What widening asks about the terms of an index; `most` is a limit, the shortest first."""
+    """Lookups of terms that widening needs; they return at most `most` terms, shortest first."""
 
     def find_terms(self, part: str, most: int) -> list[str]:
         """Return terms that contain `part`."""
@@ -128,24 +130,24 @@ class TermList(Protocol):
         """Return all terms that begin with `beginning`."""
 
     def count_matches(self, match: str, most: int) -> int:
-        """Return how many texts fulfil an FTS5 expression, `most` or more if that many do."""
+        """Return how many texts match an FTS5 expression; counting may stop at `most`."""
 
 
 class Widened(Struct, frozen=True):
-    """A node with what contains its words; not complete if that is more than may be asked for."""
+    """A node widened to longer words; incomplete if there were more than the limit."""
 
     node: query_tree.Node
     is_complete: bool = True
     others: tuple[query_tree.Node, ...] = ()
-    """What was added to a word."""
+    """The expressions added for a word."""
 
 
 def widen(
     query: query_tree.Query, terms: TermList, *, is_quick: bool
 ) -> tuple[query_tree.Query, tuple[str, ...]]:
-    """Return the query with every word widened, and the words for which that is not complete.
+    """Return the query with every word widened, and the words for which that is incomplete.
 
-    A query with many words is not changed.
+    A query with many words is returned unchanged.
     """
     if len(list(query_tree.iter_text_terms(query.root))) > MAX_WORDS:
         return query, ()
@@ -162,7 +164,7 @@ def widen(
 
 
 def expand(node: query_tree.Node, terms: TermList) -> Widened:
-    """Return a node with terms in place of parts of words such as `*tion*`, negated ones too."""
+    """Replace parts of words such as `*tion*` by the terms that contain them, even negated ones."""
     is_complete = True
 
     def expand_leaf(leaf: query_tree.Node) -> query_tree.Node:
@@ -189,7 +191,7 @@ def _replace(
 def widen_word(
     word: query_tree.Word, terms: TermList, *, is_quick: bool = False, is_starred: bool = False
 ) -> Widened:
-    """Return a word or what contains it, across the separators in it."""
+    """Return a node for a word or anything that contains it, even across separators."""
     others: dict[query_tree.Node, None] = {}
     is_complete = True
     for pieces in list_spellings(cut_long_runs(fold(word.text))):
@@ -204,7 +206,7 @@ def widen_word(
 def _list_containing(
     pieces: tuple[str, ...], terms: TermList, *, is_quick: bool, is_starred: bool
 ) -> tuple[Sequence[query_tree.Node], bool]:
-    """Return what finds texts with these pieces in a row, and whether it finds all of them."""
+    """Return an expression for texts with these adjacent pieces, and whether it finds them all."""
     first, rest = pieces[0], pieces[1:]
     if is_unspaced(first):
         return [query_tree.Prefix(" ".join(pieces))] if rest else [], True
@@ -232,13 +234,13 @@ def _list_containing(
     if is_quick:
         fitting = min(_MAX_COMPARISONS // max(count, 1), _MAX_QUICK_HEADS)
         most = 0 if is_large else max(_FEW_HEADS, fitting)
-    # The piece itself too: single characters may be missing in the list of terms.
+    # Includes the piece itself: single characters may be missing in the list of terms.
     chosen = dict.fromkeys((first, *heads[:most]))
     return [query_tree.NamePart(" ".join(pieces), tuple(chosen))], len(heads) <= most
 
 
 def _list_without_last(pieces: tuple[str, ...], terms: TermList) -> Sequence[query_tree.Node]:
-    """Return what finds texts with all pieces but the last, unless very many have the first."""
+    """Return an expression for texts with all but the last piece; empty if the first is common."""
     first, *rest, _ = pieces
     if rest:
         return _list_containing((first, *rest), terms, is_quick=True, is_starred=False)[0]
@@ -248,12 +250,12 @@ def _list_without_last(pieces: tuple[str, ...], terms: TermList) -> Sequence[que
 
 
 def _count_beginning(pieces: Sequence[str], terms: TermList, enough: int) -> int:
-    """Return how many texts have these pieces in a row, the last as the beginning of a word.
+    """Count the texts with these adjacent pieces, of which the last starts a word.
 
-    From `enough` on, the figure may be too low.
+    At `enough` or more, the count may be too low.
     """
     text = " ".join(pieces)
-    # To put together all words with a beginning takes long, where most texts have it as a word.
+    # Expanding a prefix is slow if most texts contain it as a word.
     whole = terms.count_matches(to_match(query_tree.Phrase(text)) or "", enough)
     return whole if whole >= enough else terms.count_matches(_match_prefix(text), enough)
 

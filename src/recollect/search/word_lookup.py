@@ -1,6 +1,6 @@
 """Look up the words of a query one by one: as written, in other forms, in longer words, corrected.
 
-What is found is counted in columns and sets, because a word may be in a hundred thousand texts.
+Results are columns and sets rather than objects, because a word may be in a hundred thousand texts.
 """
 
 from collections import Counter
@@ -21,46 +21,46 @@ from recollect.store.text_matches import Matches
 from recollect.store.text_queries import TextQueries
 
 ENOUGH: Final = 20
-"""Sessions with every word, or texts with one word, from which on nothing else is looked for."""
+"""Sessions with every word, or texts with one word, that are enough to stop searching."""
 
 _MAX_COMMON: Final = 5_000
-"""Texts with a word beyond which it says little: it is taken to be in every session."""
+"""Number of texts above which a word is too common to matter: it counts as in every session."""
 
 WHOLE_SHARE: Final = (1 << 16) - 1
-"""The whole query; smaller shares of it are measured in as many steps."""
+"""The share of a complete match; shares are integers up to this."""
 
 SHARE_SHIFT: Final = 44
-"""Above every place of a text."""
+"""Number of bits for the place of a text; the share is in the bits above."""
 
 _MAX_FORMS: Final = 32
 _MAX_PLACED: Final = 1_000
-"""Texts whose numbers are changed one by one."""
+"""Maximum number of texts to renumber one by one."""
 
 FILES: Final = (1 << SHARE_SHIFT - 12) - 1
-"""The bits of a kind that are the number of its file, above twelve others."""
+"""The bits of a kind for the number of its file, above twelve other bits."""
 
 Session = str
 """Identifies a session: its id, or the path of a file without one."""
 
 
 class WordMatches(Struct, frozen=True):
-    """A word with the texts that have it, and how good a match each is."""
+    """The texts that match a word, and how well each does."""
 
     text: str
     rarity: float
     levels: Sequence[tuple[float, Matches]]
-    """Texts by quality, the best first; a text may have the word in several ways."""
+    """Texts by quality of the match, best first; a text may match in several ways."""
 
     @property
     def united(self) -> Iterable[Matches]:
-        """Matches that have all of the texts."""
+        """Matches that together cover all texts."""
         last_quality, last = self.levels[-1]
-        # What was looked for in longer words was looked for in every other way too.
+        # Longer words are searched last, after every other way.
         return [last] if last_quality == INSIDE else [found for _, found in self.levels]
 
 
 class WordLookup:
-    """The words of a query with what else they may mean, looked up one by one."""
+    """Looks up the words of a query one by one, with their alternatives."""
 
     def __init__(
         self, queries: TextQueries, find: Callable[[Node], Matches], *, is_quick: bool
@@ -79,15 +79,15 @@ class WordLookup:
         self.capped: list[str] = []
 
     def add(self, word: Word, *, is_absent: bool = False) -> None:
-        """Look up a word, or its pieces if it occurs nowhere; not as it is if known as absent."""
+        """Look up a word, or its pieces if it occurs nowhere; `is_absent` skips the word itself."""
         if not self._add(word, is_absent=is_absent):
             self._add_pieces(word)
 
     def _add(self, word: Word, *, is_piece: bool = False, is_absent: bool = False) -> bool:
-        """Look up a word and its forms; if rare, also in longer words; if unknown, corrected.
+        """Look up a word and its forms; if it is rare, also longer words; if unknown, corrections.
 
-        A piece of a word that is unknown as a whole is looked for in longer words only if it is no
-        word itself. Returns whether the word occurs anywhere, in one of these ways.
+        A piece of an unknown word is searched for in longer words only if it is not a word itself.
+        Returns whether anything was found.
         """
         match = None if is_absent else to_match(word)
         matching = self._queries.count_matches(match, _MAX_COMMON + 1) if match else 0
@@ -139,7 +139,7 @@ class WordLookup:
     def _look_up(
         self, node: Node, quality: float, marked: Node | None = None
     ) -> list[tuple[float, Matches]]:
-        """Return the texts that have it, if any, with a quality."""
+        """Return the texts that match, if any, with a quality."""
         found = self._find(node)
         self.nodes.append(node)
         self.marked.append(marked or node)
@@ -147,7 +147,7 @@ class WordLookup:
 
 
 def _unite(first: Matches, second: Matches) -> Matches:
-    """Return the texts of both, the oldest first."""
+    """Return the texts of both, oldest first."""
     if not first.handles:
         return second
     is_known = set(first.handles).__contains__
@@ -155,7 +155,7 @@ def _unite(first: Matches, second: Matches) -> Matches:
     if not added.handles:
         return first
     handles = first.handles + added.handles
-    # Both are in order, which makes sorting a merge.
+    # Both are sorted, so sorting is just a merge.
     order = sorted(range(len(handles)), key=handles.__getitem__)
     return Matches(
         list(map(handles.__getitem__, order)),
@@ -182,16 +182,16 @@ def keep(matches: Matches, is_kept: Sequence[int]) -> Matches:
 
 
 class TextShares(Struct, frozen=True):
-    """How much of a query each text contains, by handle: `usual`, except for some."""
+    """The share of the query in each text, by handle: `usual`, with some exceptions."""
 
     usual: int = WHOLE_SHARE
     others: Mapping[int, int] = {}
 
     def classify(self, matches: Matches) -> tuple[list[int], Counter[int]]:
-        """Return the kind of each text, and how many there are of each kind.
+        """Return the kind of each text, and the number of texts of each kind.
 
-        A kind is one number for the place of a text and how much of the query it contains. It is
-        the place alone if that is as much as usual: often all texts do, and are many.
+        A kind is one number that encodes the place of a text and the share of the query in it. With
+        the usual share, it is the place alone, because that is the case for most texts.
         """
         others = self.others
         if not others:
@@ -208,26 +208,26 @@ class TextShares(Struct, frozen=True):
         return kinds, +sizes
 
     def share_of_kind(self, kind: int) -> int:
-        """Return how much of the query texts of a kind contain."""
+        """Return the share of the query in texts of a kind."""
         return kind >> SHARE_SHIFT or self.usual
 
     def cover(self, handle: int) -> float:
-        """Return how much of the query a text contains, from 0 to 1."""
+        """Return the share of the query in a text, from 0 to 1."""
         return self.others.get(handle, self.usual) / WHOLE_SHARE
 
 
 def file_of(kind: int) -> int:
-    """Return the number of the file that texts of a kind are in."""
+    """Return the number of the file of texts of a kind."""
     return kind >> 12 & FILES
 
 
 def move_kind(kind: int, file_id: int) -> int:
-    """Return the kind of the same text in another file."""
+    """Return the kind of a text after moving it to another file."""
     return kind & ~(FILES << 12) | file_id << 12
 
 
 def cover_texts(words: Sequence[WordMatches]) -> TextShares:
-    """Return how much of the query each text contains."""
+    """Return the share of the query in each text."""
     total = sum(word.rarity for word in words)
     largest = max(
         ((word, level) for word in words for level in word.levels),
@@ -236,7 +236,7 @@ def cover_texts(words: Sequence[WordMatches]) -> TextShares:
     )
     if largest is None:
         return TextShares()
-    # What has only this word, and in this way, has the usual share and needs no look.
+    # Texts that only match this word, in this way, have the usual share and can be skipped.
     word, (quality, matches) = largest
     usual, with_usual = share_of(quality * word.rarity / total), set(matches.handles)
     own = _cover(word, total, without=matches)
@@ -254,7 +254,7 @@ def cover_texts(words: Sequence[WordMatches]) -> TextShares:
 
 
 def _cover(word: WordMatches, total: float, without: Matches | None = None) -> dict[int, int]:
-    """Return how much of the query the texts with a word contain of it, but for one level."""
+    """Return the shares of texts with a word, except those of one quality."""
     found: dict[int, int] = {}
     for quality, matches in reversed(word.levels):
         if matches is not without:
@@ -269,14 +269,14 @@ def _add_shares(shares: dict[int, int], found: dict[int, int]) -> None:
 
 
 def share_of(coverage: float) -> int:
-    """Return how much of a query a text contains, in steps."""
+    """Return the share of the query in a text, as an integer."""
     return int(coverage * WHOLE_SHARE)
 
 
 def cover_sessions(
     words: Sequence[WordMatches], names: Mapping[int, Session]
 ) -> dict[Session, dict[str, float]]:
-    """Return how much of the query each session contains, by word."""
+    """Return the share of the query in each session, by word."""
     total = sum(word.rarity for word in words)
     sessions: dict[Session, dict[str, float]] = {}
     for word in words:

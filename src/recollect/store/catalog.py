@@ -1,8 +1,8 @@
 """Rows of files and names: the indexed transcripts, and interned strings.
 
 Names that repeat are stored once and referred to by number; a `Names` belongs to one connection and
-one sync. Rows of files and names have checksums, for SQLite builds that cannot check pages. A
-path whose bytes are not UTF-8 is stored as hex digits, which SQLite and JSON can hold.
+one sync. Rows of files and names have checksums, for SQLite builds that cannot check pages. A path
+whose bytes are not UTF-8 is stored as hex digits, which SQLite and JSON can store.
 """
 
 import os

@@ -218,7 +218,7 @@ class LedgerWriter:
         return room <= 0
 
     def _add(self, reading: FileReading) -> None:
-        """Add what is in one file."""
+        """Add the data of one file."""
         if self.lock is not None:
             self.lock.signal_progress()
         self._note_problem(reading.path, reading.problem)

@@ -152,8 +152,8 @@ def _accept_alternatives(connection: apsw.Connection) -> None:
 
     FTS5 has no syntax for that, but a tokenizer may return several terms for a word. A phrase for
     each alternative would collect all words with the same prefix again: for `parse_t` and six terms
-    that end with *parse*, that took 2 s of CPU on 1 GB, and one phrase takes 0.4 s. Ours replaces
-    SQLite's tokenizer before any table loads it.
+    that end with *parse*, that took 2 s of CPU on 1 GB; one phrase takes 0.4 s. Our tokenizer
+    replaces SQLite's before any table loads it.
     """
     connection.register_fts5_tokenizer(_TOKENIZER, _make_tokenizer)
 
@@ -182,10 +182,11 @@ def update_texts(
     *,
     identity: str | None = None,
 ) -> tuple[T, str]:
-    """The result of `work`, in one transaction, on an index with these terms, and its identity.
+    """Return the result of `work`, in one transaction, and the identity of the index.
 
-    The index is made if need be; with an `identity`, raises `ReplacedIndex` unless it is that one.
-    Where it proves to be damaged it is deleted, and `DamagedIndex` is raised.
+    An index with these terms is created if necessary; with an `identity`, raises `ReplacedIndex`
+    unless the index has it. If it turns out to be damaged, it is deleted and `DamagedIndex` is
+    raised.
     """
     data_directory.make_private_directory(directory)
     path = data_directory.find_text_path(directory)

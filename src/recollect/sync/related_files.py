@@ -1,8 +1,8 @@
-"""Count some sessions before the ledger has been filled: read only the files that affect them.
+"""Count some sessions before the ledger exists, reading only the files that affect them.
 
-Which copy of a message counts, and with which figures, depends on the files that hold the message.
-Those are found by the ids of messages, which costs a tenth of reading all files. An index that
-has counted files already is updated instead: it may know deleted copies.
+Which copy of a message counts, and with which figures, depends on all files that contain the
+message. Searching files for message ids takes a tenth of the time of reading them. If the index has
+already counted files, it is updated instead, because it may include deleted copies.
 """
 
 import re
@@ -22,10 +22,10 @@ from recollect.sync.usage_counting import extract
 from recollect.sync.workers import Limits, make_jobs
 
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_\-]{1,100}")
-"""Written alike in every file: nothing in it is escaped in JSON."""
+"""Spelled the same in every file: nothing in it is escaped in JSON."""
 
 _MAX_BEGINNINGS: Final = 4
-"""Each one is searched for by itself."""
+"""Maximum number of prefixes of ids; each is searched for separately."""
 
 
 def count_related(
@@ -39,13 +39,13 @@ def count_related(
     """Return an index in memory that counts the sessions of `paths` as one of `transcripts` would.
 
     None if the index in `directory` should be updated instead: it has counted files, there is
-    little to read, or ids do not tell which files share messages.
+    little to read, or the ids are ambiguous.
     """
     if sum(each.size for each in transcripts) < limits.pool_bytes or not _is_empty(directory):
         return None
     sessions = {(each.project, each.session_id) for each in transcripts if each.file in paths}
     projects = {project for project, _ in sessions}
-    # Only the records of some files say which session they belong to.
+    # The session of some files is only known from their records.
     sessions |= {(project, None) for project in projects}
     members = [each for each in transcripts if (each.project, each.session_id) in sessions]
     connection = usage_queries.open_in_memory()
@@ -94,5 +94,5 @@ def _contains_any(transcript: Transcript, words: Collection[bytes]) -> bool:
         with open_file(transcript.file) as file:
             return contains_any(file, words, file.find_status().st_size)
     except (UnreadableInput, OSError):
-        # Nothing of it is counted.
+        # Nothing in it is counted.
         return False

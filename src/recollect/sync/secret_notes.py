@@ -77,7 +77,7 @@ class SecretNoter:
 
 
 def _find_numbers(lines: Sequence[bytes], places: Iterable[int]) -> set[int]:
-    """Return which lines the places in the joined lines are in; nearly always, there are none."""
+    """Return the numbers of the lines that contain these places of the joined lines."""
     found = tuple(places)
     if not found:
         return set()

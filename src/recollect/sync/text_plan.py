@@ -68,7 +68,8 @@ def plan_texts(
 ) -> TextPlan:
     """Plan the update of the full-text index from the transcripts.
 
-    A damaged index is deleted and `DamagedIndex` is raised; with `is_look`, it counts as missing.
+    A damaged index is deleted and `DamagedIndex` is raised; with `is_look`, it is treated as
+    missing.
     """
     known = _look(directory, version) if is_look else load_state(directory, version)
     newest = sorted(transcripts, key=lambda transcript: -transcript.mtime_ns)

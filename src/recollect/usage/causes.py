@@ -65,7 +65,7 @@ class ReplyCase(Struct, frozen=True, kw_only=True):
     note: ReplyNote | None = None
     is_subagent: bool = False
     cached_before: int = 0
-    """Tokens that the cache held after the request before it."""
+    """Tokens in the cache after the previous request."""
 
 
 class _UnattributedUsage:
@@ -78,14 +78,14 @@ class _UnattributedUsage:
         self.parts: defaultdict[Cause, CausePart] = defaultdict(CausePart)
 
     def take(self, cause: Cause, name: str, tokens: int) -> int:
-        """Attribute tokens of a class to a cause, and return how many there were left."""
+        """Attribute tokens of a class to a cause, at most those left; return how many."""
         left: int = self.tokens[name]
         taken = min(max(tokens, 0), left)
         if taken:
             cost = self._costs[name] * taken // left
             self.tokens[name] -= taken
             self._costs[name] -= cost
-            # Searches are not tokens, though they have a price.
+            # Searches have a price but are not tokens.
             counted = taken if name != "web_searches" else 0
             self.parts[cause] += CausePart(counted, cost)
         return taken
@@ -99,7 +99,7 @@ class _UnattributedUsage:
         """Attribute the remaining tokens, and return all parts."""
         for name in CLASSES:
             self.take(cause, name, self.tokens[name])
-        # Fractions that were rounded away, and what is not the price of a token.
+        # Rounded fractions, and costs other than tokens.
         rest = self._cost - sum(part.cost for part in self.parts.values())
         if rest:
             self.parts[cause] += CausePart(0, rest)
@@ -153,7 +153,7 @@ def attribute_messages(
 
 
 def split_cost(entry: LedgerEntry, prices: Prices) -> list[int]:
-    """Return the cost of a message by class; zeros if it is not known how it is made up."""
+    """Return the cost of a message by class; zeros if the breakdown is not known."""
     measures = entry.measures
     nothing = [0] * len(CLASSES)
     if not measures.cost or measures.time is None:
@@ -162,7 +162,7 @@ def split_cost(entry: LedgerEntry, prices: Prices) -> list[int]:
     cost = prices.cost_of(BilledRequest(entry.model, measures.tokens), day)
     if cost is None or not cost.total:
         return nothing
-    # Factors of a message, such as that of a fast mode, are the same for all classes.
+    # Multipliers of a message, such as for fast mode, are the same for all classes.
     return [measures.cost * part // cost.total for part in structs.astuple(cost)]
 
 

@@ -1,5 +1,4 @@
-"""The sessions to which the tokens in a transcript are attributed: its own, or the originals of
-copies.
+"""Attribute the tokens in a transcript to sessions: its own, or the originals of copies.
 
 A transcript alone is not enough: a fork may be unmarked, its original may be deleted, and a
 subagent without a transcript is known only from progress records. The ledger compares all files.
@@ -41,7 +40,7 @@ def attribute_tokens(ledger: UsageLedger, paths: Iterable[str]) -> dict[str, Tok
 
 
 def _share(ledger: UsageLedger, number: int, row: FileRow, members: set[int]) -> TokenShares:
-    """Return the shares of a transcript; `members` are the files of its session, it included."""
+    """Return the shares of a transcript; `members` are all files of its session."""
     is_session = row.kind == TranscriptKind.SESSION.value
     numbers = members if is_session else {number}
     groups: defaultdict[str, list[LedgerEntry]] = defaultdict(list)

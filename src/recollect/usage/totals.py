@@ -35,7 +35,7 @@ MICRO = 1_000_000
 
 AVERAGED_DAYS: Final = 7
 MIN_AVERAGE_DAYS: Final = 2 * AVERAGED_DAYS
-"""In a shorter range the average is little more than one value."""
+"""Minimum number of days: in a shorter range the average is little more than one value."""
 
 
 class Totals(Tokens, frozen=True, gc=False, kw_only=True):
@@ -226,7 +226,7 @@ def average_days(values: Sequence[float]) -> list[float]:
     if len(values) < MIN_AVERAGE_DAYS:
         return []
     sums = [0.0, *accumulate(values)]
-    # Subtracting large sums may leave a tiny negative rest where there is nothing.
+    # Subtracting large sums may leave a tiny negative remainder instead of zero.
     return [
         max(sums[end] - sums[end - AVERAGED_DAYS], 0.0) / AVERAGED_DAYS
         for end in range(AVERAGED_DAYS, len(sums))
@@ -234,7 +234,7 @@ def average_days(values: Sequence[float]) -> list[float]:
 
 
 def find_share(part: float | None, total: float | None) -> float | None:
-    """Return which part of a total a value is; None if either is not known, or there is none."""
+    """Return a value as a fraction of a total; None if either is unknown or the total is zero."""
     return None if part is None or not total else part / total
 
 

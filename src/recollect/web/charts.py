@@ -36,7 +36,7 @@ _MAX_LABELS: Final = 8
 _MIDDLE: Final = 50
 """Percent."""
 _MIN_FOR_PEAK: Final = 3
-"""In a chart with fewer columns the highest one is obvious."""
+"""Minimum number of columns to label the highest one: with fewer it is obvious."""
 _ROW: Final = 40
 _TICKS: Final = 4
 _MIN_VALUE: Final = 1e-9

@@ -29,7 +29,7 @@ EVENT_STREAM: Final = "text/event-stream"
 
 
 class EventsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to listen to, and from where on."""
+    """What to listen to, and the event to resume after."""
 
     session: Annotated[Id, Meta(description="One session; all of them without it.")] | None = None
     last_id: Annotated[str, Meta(max_length=8000, description="Like the header Last-Event-ID.")] = (
@@ -165,7 +165,7 @@ async def _iter_changes(
 
 
 def _check(last_id: str | None) -> str:
-    """Return the id to resume after; an invalid one, or one of another version, means the end."""
+    """Return the id to resume after; the end if it is invalid or of another version."""
     if last_id is None:
         return "end"
     try:

@@ -38,7 +38,7 @@ REVIEW_PATH: Final = "/s/{id}/export"
 OFFERED: Final = (*session_downloads.DOWNLOADED, Format.JSONL)
 """The formats of the page."""
 CONFIRMATION: Final = "no-redact"
-"""What a person types to download the original lines, as for the command."""
+"""The word that confirms a download of the original lines, as on the command line."""
 _KEEP: Final = "keep"
 _SHOW: Final = "show"
 _ID_BYTES: Final = 12

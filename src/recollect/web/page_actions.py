@@ -1,7 +1,7 @@
 """Actions of pages: sign in, star a session, set a note on it, reveal a masked secret, restore a
 version of a file.
 
-Pages have tags in the place of secrets. A click on one sends its kind and number here. Only our own
+Pages have tags instead of secrets. A click on a tag sends its kind and number here. Only our own
 pages get secrets from the server; programs with the access key do not.
 
 A file is restored only with `--allow-run`, and only for pages of this server (`RunAccess`). A
@@ -130,7 +130,7 @@ class Reveal:
 RESTORE_PATH: Final = "/file/restore"
 _CERTAIN: Final = (replay.Grade.EXACT, replay.Grade.REPLAYED)
 _NOTHING: Final = "nothing"
-"""Takes the place of the hash of a missing file."""
+"""Used instead of a hash for a missing file."""
 _CONFLICT: Final = 409
 
 

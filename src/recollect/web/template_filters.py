@@ -232,7 +232,7 @@ _DOTS: Final = "..."
 
 
 def truncate(text: str, length: int) -> str:
-    """Return the first words of a masked text, as Jinja's filter does, but no part of a tag."""
+    """Return the first words of a masked text, like Jinja's filter, without cutting a tag."""
     if len(text) <= length + _LEEWAY:
         return text
     return cut_text(text, length - len(_DOTS)).rsplit(" ", 1)[0] + _DOTS

@@ -34,7 +34,7 @@ class CauseResult(Struct, frozen=True, kw_only=True):
 def find_causes(
     workspace: Workspace, filters: UsageFilters, cause: str | None = None
 ) -> CauseResult:
-    """Return tokens and cost by cause, and the messages of one cause if it is named.
+    """Return tokens and cost by cause, and the messages of one cause if requested.
 
     Reads each transcript once, and again when it has changed.
     """

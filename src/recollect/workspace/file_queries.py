@@ -24,7 +24,7 @@ CHECKPOINTS_SCHEMA: Final = "recollect.checkpoints/1"
 
 
 class FileRequest(NamedTuple):
-    """Which file is asked about, and where to look."""
+    """The requested file, and where to search."""
 
     path: Path
     moved_from: Sequence[Path] = ()
@@ -77,7 +77,7 @@ class FileFinder:
     def find(
         self, path: Path, *, only_near: bool = False, with_git: bool = True
     ) -> FoundFile | None:
-        """Return the versions of a file; None if no session names it.
+        """Return the versions of a file; None if no session mentions it.
 
         Other projects are searched too if those around the file never mention it, unless
         `only_near`. Without git, only what sessions recorded counts.
@@ -152,7 +152,7 @@ def outline_sessions(workspace: Workspace, project: str) -> Iterator[None]:
 
 
 def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:
-    """Return the versions of a file; raise NothingFound if no session names it."""
+    """Return the versions of a file; raise NothingFound if no session mentions it."""
     found = FileFinder(workspace, request).find(request.path)
     if found is None:
         raise NothingFound(

@@ -165,7 +165,7 @@ class Refresher:
         try:
             return sync_with_parts(self._task.data_directory, transcripts)
         except IndexFailure:
-            # Counting usage reports what is wrong.
+            # Counting usage reports the error.
             return {}
 
     def _describe(

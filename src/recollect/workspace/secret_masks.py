@@ -183,7 +183,7 @@ class SessionMask:
         for each in noted:
             for written in read_spans(line, each.spans[:1]):
                 plain = decode_view(written).data
-                # The text as it is, without escapes, and with wrapped lines joined.
+                # The plain text, without escapes, and with wrapped lines joined.
                 for value in dict.fromkeys((written, plain, b"".join(plain.splitlines()))):
                     if self._hash(value) == each.hash:
                         self._values[each.hash] = value
@@ -276,7 +276,7 @@ class SessionMask:
 
 
 def _find_read_end(file: str, state: FileState) -> int:
-    """Return how far a file is as it was when the text pass read it."""
+    """Return up to which offset a file is unchanged since the text pass read it."""
     try:
         growth = find_growth_of(file, state)
     except (RecollectError, OSError):

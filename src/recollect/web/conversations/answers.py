@@ -2,8 +2,8 @@
 
 A page sends the id of the request, a decision and, at most, positions and texts: a rule to remember
 is always one of the client's suggestions, and an edited input is the model's with changed values.
-Nothing else from a page reaches the client. Pages have tags in the place of secrets; the secrets
-are restored here.
+Nothing else from a page reaches the client. Pages have tags instead of secrets; the secrets are
+restored here.
 
 A tool's request shows what the tool would do: an edit as a diff against the current file, a command
 as a command, a page to fetch as its URL. Secrets in it are masked, and a click reveals one;

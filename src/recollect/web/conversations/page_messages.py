@@ -297,20 +297,20 @@ class SettingsBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class NamedBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something by its name: a queued prompt, a background task, instructions for a summary."""
+    """The name of a queued prompt or background task, or instructions for a summary."""
 
     name: answers.Text = ""
 
 
 class EventParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which conversation, and from where on."""
+    """Which conversation, and the event to resume after."""
 
     id: Annotated[Word, Meta(description="The conversation.")]
     last_id: Annotated[str, Meta(max_length=20, description="Like the header Last-Event-ID.")] = ""
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """It was done; `id` is of what was started, sent or answered."""
+    """The action was performed; `id` is what was started, sent or answered."""
 
     id: str = ""
 

@@ -64,7 +64,7 @@ class HomePage(Struct, frozen=True, kw_only=True):
     busiest: ActivityDay | None
     busiest_value: str
     week: tuple[WeekFigure, ...]
-    """Empty if there was nothing in this week and in the last."""
+    """Empty if there was nothing in this week or in the last."""
     shares: tuple[Markup, ...]
     """A bar for each project."""
     project_names: dict[str, str]

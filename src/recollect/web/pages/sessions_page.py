@@ -56,7 +56,7 @@ class SessionGroup(Struct, frozen=True, kw_only=True):
     project: str | None = None
     """The project that the list can be narrowed down to."""
     totals: SelectionTotals | None = None
-    """Those of the whole group, of which the page may show a part; None without grouping."""
+    """Totals of the whole group, of which the page may only show a part; None without grouping."""
 
 
 class SessionsPage(Struct, frozen=True, kw_only=True):
@@ -67,9 +67,9 @@ class SessionsPage(Struct, frozen=True, kw_only=True):
     """Empty if no session matches."""
     groupings: tuple[Grouping, ...]
     totals: SelectionTotals
-    """Those of all matching sessions."""
+    """Totals of all matching sessions."""
     counts: FilterCounts
-    """How many of the matching sessions each filter would keep."""
+    """Number of matching sessions that each filter would keep."""
     all_total: int
     """Number of all sessions, without subagents."""
     page: int
