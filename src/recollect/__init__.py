@@ -77,36 +77,30 @@ __all__ = [
 ]
 
 _MODULES = {
-    "documents.kinds": ("InputKind", "ToolStatus"),
-    "documents.session_listing": ("Metadata", "SessionListing"),
+    "documents.kinds": "InputKind ToolStatus",
+    "documents.session_listing": "Metadata SessionListing",
     "errors": (
-        "AmbiguousSession",
-        "ClientFailure",
-        "NothingFound",
-        "RecollectError",
-        "UnreadableInput",
-        "UsageError",
+        "AmbiguousSession ClientFailure NothingFound RecollectError UnreadableInput UsageError"
     ),
-    "launch.conversation": ("Conversation", "converse"),
-    "launch.conversation_options": ("ConversationOptions",),
-    "library.listings": ("iter_sessions", "list_sessions"),
-    "library.opening": ("open_session",),
-    "library.session_filters": ("SessionPage", "SessionQuery"),
-    "library.sidecar_files": ("load_sidecars", "read_spilled_output"),
-    "locations": ("encode_project_path",),
-    "reader.transcript_reader": ("read_transcript",),
-    "session.branches": ("Branch",),
-    "session.messages": ("Message",),
-    "session.metadata": ("Metrics",),
-    "session.session": ("Session",),
-    "session.subagents": ("Subagent",),
-    "session.tool_calls": ("ToolCall",),
-    "session.turns": ("RoundKind", "Segment", "Turn", "classify_round"),
-    "workspace.workspace": ("Workspace", "open_workspace"),
+    "launch.conversation": "Conversation converse",
+    "launch.conversation_options": "ConversationOptions",
+    "library.listings": "iter_sessions list_sessions",
+    "library.opening": "open_session",
+    "library.session_filters": "SessionPage SessionQuery",
+    "library.sidecar_files": "load_sidecars read_spilled_output",
+    "locations": "encode_project_path",
+    "reader.transcript_reader": "read_transcript",
+    "session.branches": "Branch",
+    "session.messages": "Message",
+    "session.metadata": "Metrics",
+    "session.session": "Session",
+    "session.subagents": "Subagent",
+    "session.tool_calls": "ToolCall",
+    "session.turns": "RoundKind Segment Turn classify_round",
+    "workspace.workspace": "Workspace open_workspace",
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__getattr__ = lazy_names.import_on_first_use(globals(), _MODULE_OF)
+__getattr__ = lazy_names.import_on_first_use(globals(), _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -29,7 +29,6 @@ _MODULES = {
     "snippets": "Snippet find_spans make_snippet",
     "terms": "TOKENIZER TermSequence iter_terms prepare_for_index query_terms",
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "ANALYZER_VERSION",
@@ -46,4 +45,4 @@ __all__ = [
     "query_terms",
 ]
 
-__getattr__ = import_on_first_use(globals(), _MODULE_OF)
+__getattr__ = import_on_first_use(globals(), _MODULES)

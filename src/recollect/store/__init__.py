@@ -34,7 +34,6 @@ _MODULES = {
     "text_database": "delete_texts find_identity",
     "text_rows": "IndexedFile LAST_SECOND",
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "LAST_SECOND",
@@ -55,4 +54,4 @@ __all__ = [
     "run_query",
 ]
 
-__getattr__ = import_on_first_use(globals(), _MODULE_OF)
+__getattr__ = import_on_first_use(globals(), _MODULES)

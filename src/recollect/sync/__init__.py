@@ -72,7 +72,6 @@ _MODULES = {
     "text_reading": "TextPassConsumer",
     "usage_counting": "Traits group_copies",
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "FIGURES",
@@ -119,4 +118,4 @@ __all__ = [
     "to_milliseconds",
 ]
 
-__getattr__ = import_on_first_use(globals(), _MODULE_OF)
+__getattr__ = import_on_first_use(globals(), _MODULES)
