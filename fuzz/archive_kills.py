@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from fuzz import runs
 from recollect.archive.archive import Archive, ArchiveSettings
 from recollect.archive.archive_maintenance import encrypt_to, verify_archive
 from recollect.archive.archive_sync import sync_archive
@@ -103,20 +104,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz.archive_kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=500, help="(%(default)s)")
     parser.add_argument("--during", choices=[*CODE], default="sync", help="(%(default)s)")
-    parser.add_argument("--seed", type=int, help="repeats a run; otherwise each run is new")
+    runs.add_seed(parser)
     options = parser.parse_args(arguments)
-    seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        outcome = kill_often(Path(folder), options.kills, seed, options.during)
+        outcome = kill_often(Path(folder), options.kills, options.seed, options.during)
     seconds = time.perf_counter() - start
     print(
         f"{options.kills} kills during {options.during}, {outcome.hits} before its end, in "
-        f"{seconds:.0f} s, seed {seed}: {len(outcome.failures)} failures"
+        f"{seconds:.0f} s, seed {options.seed}: {len(outcome.failures)} failures"
     )
-    for failure in outcome.failures:
-        print(failure, file=sys.stderr)
-    return 1 if outcome.failures else 0
+    return runs.report(outcome.failures)
 
 
 def kill_often(base: Path, kills: int, seed: int, during: str = "sync") -> Outcome:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fuzz import runs
 from recollect.cli.config_file import VARIABLE as CONFIG_VARIABLE
 from recollect.cli.exit_codes import run as run_command
 from recollect.cli.program import program
@@ -45,19 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz.damage", description=__doc__)
     parser.add_argument("--flips", type=int, default=200, help="bits to flip (%(default)s)")
     parser.add_argument("--pages", type=int, default=20, help="pages to overwrite (%(default)s)")
-    parser.add_argument("--seed", type=int, help="repeats a run; otherwise each run is new")
+    runs.add_seed(parser)
     options = parser.parse_args(arguments)
-    seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         files = DamagedFiles(Path(folder))
-        failures = list(iter_failures(files, options.flips, options.pages, seed))
+        failures = list(iter_failures(files, options.flips, options.pages, options.seed))
     seconds = time.perf_counter() - start
-    done = f"{options.flips} flips and {options.pages} pages in {seconds:.0f} s, seed {seed}"
-    print(f"{done}, {len(failures)} failures")
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    return 1 if failures else 0
+    done = f"{options.flips} flips and {options.pages} pages in {seconds:.0f} s"
+    print(f"{done}, seed {options.seed}, {len(failures)} failures")
+    return runs.report(failures)
 
 
 def iter_failures(files: "DamagedFiles", flips: int, pages: int, seed: int) -> Iterator[str]:

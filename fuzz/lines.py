@@ -13,13 +13,11 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.memory import current_memory
-from fuzz import laws
+from fuzz import laws, runs
 from fuzz.mutations import make_line
 from recollect.reader.line_blocks import MAX_LINE
 from recollect.records.envelope import Blank, Damaged, Oversized, Record, Torn, Unknown
@@ -58,27 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code: 1 if a law was broken or memory grew."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.lines", description=__doc__)
     parser.add_argument("--lines", type=int, default=100_000, help="lines to make (%(default)s)")
-    parser.add_argument("--seed", type=int, help="repeats a run; otherwise each run is new")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (%(default)s)")
+    runs.add_seed(parser)
+    runs.add_jobs(parser)
     options = parser.parse_args(arguments)
-    seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
     start = time.perf_counter()
-    tallies = run(options.lines, seed, options.jobs)
-    print(format_tallies(tallies, seed, time.perf_counter() - start))
-    failures = [failure for tally in tallies if (failure := tally.failure or _find_growth(tally))]
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    return 1 if failures else 0
-
-
-def run(lines: int, seed: int, jobs: int = 1) -> list[Tally]:
-    """Split `lines` between processes and return the tally of each."""
-    shares = [lines // jobs + (number < lines % jobs) for number in range(jobs)]
-    seeds = [f"{seed}:{number}" for number in range(jobs)]
-    if jobs == 1:
-        return [fuzz(shares[0], seeds[0])]
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(fuzz, shares, seeds))
+    tallies = runs.split(fuzz, options.lines, options.seed, options.jobs)
+    print(format_tallies(tallies, options.seed, time.perf_counter() - start))
+    return runs.report(
+        failure for tally in tallies if (failure := tally.failure or _find_growth(tally))
+    )
 
 
 def fuzz(lines: int, seed: str) -> Tally:

@@ -13,9 +13,8 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
+from fuzz import runs
 from fuzz.laws import LawBroken
 from recollect.render.terminal import ESCAPE_SIGN, safe_text
 from recollect.render.terminal.ansi_output import iter_runs
@@ -63,29 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code: 1 if a law was broken."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.terminal", description=__doc__)
     parser.add_argument("--strings", type=int, default=100_000, help="to make (%(default)s)")
-    parser.add_argument("--seed", type=int, help="repeats a run; otherwise each run is new")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (%(default)s)")
+    runs.add_seed(parser)
+    runs.add_jobs(parser)
     options = parser.parse_args(arguments)
-    seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
     start = time.perf_counter()
-    failures = run(options.strings, seed, options.jobs)
-    seconds = time.perf_counter() - start
-    print(f"{options.strings} strings in {seconds:.0f} s, seed {seed}, {len(failures)} failures")
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    return 1 if failures else 0
-
-
-def run(strings: int, seed: int, jobs: int = 1) -> list[str]:
-    """Split `strings` between processes and return their failures."""
-    shares = [strings // jobs + (number < strings % jobs) for number in range(jobs)]
-    seeds = [f"{seed}:{number}" for number in range(jobs)]
-    if jobs == 1:
-        found = [fuzz(shares[0], seeds[0])]
-    else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            found = list(pool.map(fuzz, shares, seeds))
-    return [failure for failure in found if failure]
+    found = runs.split(fuzz, options.strings, options.seed, options.jobs)
+    failures = [failure for failure in found if failure]
+    done = f"{options.strings} strings in {time.perf_counter() - start:.0f} s, seed {options.seed}"
+    print(f"{done}, {len(failures)} failures")
+    return runs.report(failures)
 
 
 def fuzz(strings: int, seed: str) -> str:
