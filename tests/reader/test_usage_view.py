@@ -1,5 +1,6 @@
 """The usage view gives what the full reader gives, only faster."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ def called_tools(content: object) -> list[tuple[str, str]]:
     return [(block.id, block.name) for block in blocks if getattr(block, "name", None)]
 
 
-def usage_of_full_read(path: Path, start: int = 0) -> list[tuple[object, ...]]:
-    """What `read_usage` must say, by way of whole records."""
+def usage_of(records: Iterable[Assistant | AssistantUsage]) -> list[tuple[object, ...]]:
+    """What replies say about their usage."""
     return [
         (
             r.message.id,
@@ -31,24 +32,20 @@ def usage_of_full_read(path: Path, start: int = 0) -> list[tuple[object, ...]]:
             called_tools(r.message.content),
             *(getattr(r, name) for name in FIELDS),
         )
-        for r in read_transcript(path, start)
-        if isinstance(r, Assistant) and r.message and r.message.usage
+        for r in records
+        if r.message
     ]
+
+
+def usage_of_full_read(path: Path, start: int = 0) -> list[tuple[object, ...]]:
+    """What `read_usage` must say, by way of whole records."""
+    replies = (r for r in read_transcript(path, start) if isinstance(r, Assistant))
+    return usage_of(r for r in replies if r.message and r.message.usage)
 
 
 def usage_of_view(path: Path, start: int = 0) -> list[tuple[object, ...]]:
     """The same of the view."""
-    return [
-        (
-            r.message.id,
-            r.message.model,
-            r.message.usage,
-            called_tools(r.message.content),
-            *(getattr(r, name) for name in FIELDS),
-        )
-        for r in read_usage(path, start)
-        if r.message
-    ]
+    return usage_of(read_usage(path, start))
 
 
 @pytest.mark.parametrize("path", every_transcript(), ids=lambda path: path.stem)
