@@ -119,6 +119,15 @@ def run_recollect(safe_environment: None) -> RunRecollect:
     return process.run_recollect
 
 
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process that waits to be ended."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as running:
+        yield running
+
+
 def _home_variables(home: Path) -> dict[str, Path]:
     return {
         "HOME": home,

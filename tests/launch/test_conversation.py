@@ -56,6 +56,7 @@ from tests.launch.conversing import (
     wait_for,
 )
 from tests.launch.fake_client import needs_posix
+from tests.library.claude_root import ClaudeRoot
 
 pytestmark = needs_posix
 
@@ -646,41 +647,37 @@ def test_an_open_question_does_not_keep_a_conversation_from_ending(tmp_path: Pat
 
 def test_a_session_that_was_taken_over_meanwhile_is_not_resumed(tmp_path: Path) -> None:
     """Another client may open it while ours is away; the prompt is refused, not kept."""
-    root = tmp_path / "claude"
-    (root / "sessions").mkdir(parents=True)
+    root = ClaudeRoot(tmp_path / "claude")
 
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "say one")
         ended = await wait_for(conversation, ClientEnded)
-        stated = {"pid": os.getpid(), "sessionId": conversation.session_id}
-        (root / "sessions" / f"{os.getpid()}.json").write_text(json.dumps(stated))
+        root.client(os.getpid(), conversation.session_id)
         with pytest.raises(UsageError, match="is open in another Claude Code"):
             await conversation.send("say two")
         await wait_for(conversation, PromptWithdrawn, ended.number)
         assert (conversation.queue, conversation.status) == ((), ConversationStatus.IDLE)
 
-    environment = {"CLAUDE_CONFIG_DIR": str(root)}
+    environment = {"CLAUDE_CONFIG_DIR": str(root.path)}
     talk(make_options(tmp_path, Timing(idle=0.1), environment=environment), script)
     assert len(read_lines(tmp_path, "called.jsonl")) == 1
 
 
 def test_a_killed_client_is_given_time_to_exit(tmp_path: Path) -> None:
     """A client behind a wrapper may be listed for a moment after its output has ended."""
-    root = tmp_path / "claude"
-    (root / "sessions").mkdir(parents=True)
+    root = ClaudeRoot(tmp_path / "claude")
 
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "say one")
         leaving = await asyncio.create_subprocess_exec("sleep", "600")
-        stated = {"pid": leaving.pid, "sessionId": conversation.session_id}
-        (root / "sessions" / f"{leaving.pid}.json").write_text(json.dumps(stated))
+        root.client(leaving.pid, conversation.session_id)
         await conversation.send("die")
         await wait_for(conversation, ClientEnded)
         sent = asyncio.create_task(finish(conversation, "say two"))
         leaving.kill()
         await sent
 
-    talk(make_options(tmp_path, environment={"CLAUDE_CONFIG_DIR": str(root)}), script)
+    talk(make_options(tmp_path, environment={"CLAUDE_CONFIG_DIR": str(root.path)}), script)
 
 
 def test_the_number_of_clients_is_limited(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What may be started, and with which arguments."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from recollect.launch.conversation_options import (
     list_arguments,
     plan_first,
 )
+from tests.library.claude_root import ClaudeRoot
 
 SESSION = "5e551011-0000-4000-8000-000000000001"
 MESSAGE = "3e55a9e0-0000-4000-8000-000000000002"
@@ -119,9 +119,7 @@ def test_a_directory_is_absolute_and_exists(tmp_path: Path) -> None:
 
 def test_a_session_that_another_client_has_open_is_refused(tmp_path: Path) -> None:
     """Its process is named; a copy of the session may be started all the same."""
-    (tmp_path / "sessions").mkdir()
-    stated = {"pid": os.getpid(), "sessionId": SESSION}
-    (tmp_path / "sessions" / f"{os.getpid()}.json").write_text(json.dumps(stated))
+    ClaudeRoot(tmp_path).client(os.getpid(), SESSION)
     environment = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
     resumed = make(tmp_path, session=SESSION, environment=environment)
     with pytest.raises(UsageError, match=rf"open in another Claude Code \(process {os.getpid()}\)"):

@@ -121,6 +121,11 @@ class ClaudeRoot:
         name = f"projects/{project}/{session_id}.jsonl"
         return self.write(name, encode(lines), modified=modified)
 
+    def client(self, pid: object, session_id: str = FIRST, **more: object) -> Path:
+        """Write the file of a running client that has a session open."""
+        stated = {"pid": pid, "sessionId": session_id, **more}
+        return self.write(f"sessions/{pid}.json", json.dumps(stated).encode())
+
     def agent(self, place: str, agent_id: str, *lines: Line) -> Path:
         """Write the transcript of a subagent; `place` is relative to the project."""
         marked = [{"agentId": agent_id, **line, "isSidechain": True} for line in lines]

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,21 +16,6 @@ from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
 from tests.locations.trees import needs_pipes
 
 
-@pytest.fixture
-def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that waits to be ended."""
-    with subprocess.Popen(
-        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-    ) as process:
-        yield process
-
-
-def write_process(root: ClaudeRoot, pid: object, session_id: str = FIRST, **more: object) -> Path:
-    """Write the file that a running client keeps."""
-    stated = {"pid": pid, "sessionId": session_id, "status": "busy", "version": "2.1.325", **more}
-    return root.write(f"sessions/{pid}.json", json.dumps(stated).encode())
-
-
 def start_time(pid: int) -> str:
     """When a process started, as Linux counts it."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
@@ -39,7 +23,8 @@ def start_time(pid: int) -> str:
 
 def test_a_running_client_is_told(root: ClaudeRoot, sleeper: subprocess.Popen[bytes]) -> None:
     """The session of a living process says which one has it open."""
-    write_process(root, sleeper.pid, name="pond-1", updatedAt=1_794_769_817_782)
+    stated = {"status": "busy", "version": "2.1.325", "name": "pond-1"}
+    root.client(sleeper.pid, **stated, updatedAt=1_794_769_817_782)
     expected = LiveProcess(
         pid=sleeper.pid,
         status="busy",
@@ -54,7 +39,7 @@ def test_lists_and_sessions_tell_it_alike(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
     """A listing and the opened session know the same process, and only of that session."""
-    write_process(root, sleeper.pid)
+    root.client(sleeper.pid)
     root.session(FIRST, prompt("a", seconds=2))
     root.session(SECOND, prompt("b", seconds=1))
     listed = {listing.id: listing.live for listing in iter_sessions(root=[root.path])}
@@ -67,7 +52,7 @@ def test_a_process_that_has_ended_is_not_told(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
     """A file left by a crash is ignored."""
-    write_process(root, sleeper.pid)
+    root.client(sleeper.pid)
     sleeper.communicate(b"\n")
     assert (is_alive(sleeper.pid), find_live_processes(root.path)) == (False, {})
 
@@ -77,9 +62,9 @@ def test_a_number_given_to_another_process_is_not_believed(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
     """A living process counts only if it started when the file says."""
-    write_process(root, sleeper.pid, procStart=start_time(sleeper.pid))
+    root.client(sleeper.pid, procStart=start_time(sleeper.pid))
     assert list(find_live_processes(root.path)) == [FIRST]
-    write_process(root, sleeper.pid, procStart="1")
+    root.client(sleeper.pid, procStart="1")
     assert find_live_processes(root.path) == {}
 
 
@@ -88,7 +73,7 @@ def test_a_process_that_nobody_reaped_is_not_told(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
     """A client that has exited counts as gone, even if its parent has not noticed yet."""
-    write_process(root, sleeper.pid)
+    root.client(sleeper.pid)
     sleeper.kill()
     os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
     assert (is_alive(sleeper.pid), find_live_processes(root.path)) == (True, {})
@@ -113,7 +98,7 @@ def test_the_secret_beside_it_is_left_alone(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
     """The key of a running process is not opened, whatever it is called."""
-    write_process(root, sleeper.pid)
+    root.client(sleeper.pid)
     os.mkfifo(root.path / "sessions" / f"{sleeper.pid}.ab12.key")
     stated = json.dumps({"pid": sleeper.pid, "sessionId": SECOND}).encode()
     root.write("sessions/1.json.key", stated)

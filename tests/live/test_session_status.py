@@ -3,8 +3,6 @@
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -165,27 +163,11 @@ def test_real_sessions_ended(shared: Path) -> None:
     assert (len(paths) > 50, statuses) == (True, {StatusKind.ENDED})
 
 
-@pytest.fixture
-def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that waits to be killed."""
-    with subprocess.Popen(
-        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-    ) as process:
-        yield process
-
-
-def write_client(root: ClaudeRoot, pid: int, session_id: str = FIRST, **more: object) -> Path:
-    """Write the file that a running client keeps."""
-    return root.write(
-        f"sessions/{pid}.json", json.dumps({"pid": pid, "sessionId": session_id, **more}).encode()
-    )
-
-
 def test_clients_and_what_they_wait_for(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     """A running client is distinguished from a leftover file."""
     root = ClaudeRoot(tmp_path)
-    write_client(root, sleeper.pid, status="waiting", waitingFor="permission prompt")
-    write_client(root, 2**22 + 1, SECOND, status="busy")
+    root.client(sleeper.pid, status="waiting", waitingFor="permission prompt")
+    root.client(2**22 + 1, SECOND, status="busy")
     assert read_clients(tmp_path, {}) == {
         FIRST: Client(sleeper.pid, True, "waiting", "permission prompt"),
         SECOND: Client(2**22 + 1, False, "busy"),
@@ -221,11 +203,11 @@ def test_a_running_client_is_followed_to_its_exit(
 
     async def script(listener: Listener) -> None:
         await listener.wait_for(CaughtUp)
-        write_client(root, sleeper.pid, status="busy")
+        root.client(sleeper.pid, status="busy")
         await listener.wait(lambda _: StatusKind.RUNNING in statuses(listener))
-        write_client(root, sleeper.pid, status="waiting", waitingFor="permission prompt")
+        root.client(sleeper.pid, status="waiting", waitingFor="permission prompt")
         await listener.wait(lambda _: StatusKind.WAITING_FOR_PERMISSION in statuses(listener))
-        write_client(root, sleeper.pid, status="idle")
+        root.client(sleeper.pid, status="idle")
         await listener.wait(lambda _: StatusKind.IDLE in statuses(listener))
         sleeper.communicate(b"\n")
         await listener.wait_for(Ended)
@@ -245,12 +227,12 @@ def test_a_cleared_session_continues_in_another_file(
     """The same client with another session: that one is reported, and followed too."""
     root = ClaudeRoot(tmp_path)
     root.session(FIRST, prompt("a"))
-    write_client(root, sleeper.pid, status="busy")
+    root.client(sleeper.pid, status="busy")
 
     async def script(listener: Listener) -> None:
         await listener.wait(lambda _: StatusKind.RUNNING in statuses(listener))
         root.session(SECOND, prompt("<command-name>/clear</command-name>", uuid="b"))
-        write_client(root, sleeper.pid, SECOND, status="idle")
+        root.client(sleeper.pid, SECOND, status="idle")
         await listener.wait_for(Continued)
         await listener.wait_for(Found, 2)
 
@@ -266,7 +248,7 @@ def test_running_sessions_have_a_status(tmp_path: Path, sleeper: subprocess.Pope
     root = ClaudeRoot(tmp_path)
     root.session(FIRST, prompt("a"))
     root.session(SECOND, prompt("b"))
-    write_client(root, sleeper.pid, status="busy")
+    root.client(sleeper.pid, status="busy")
 
     async def script(listener: Listener) -> None:
         await listener.wait_for(StatusChanged)
