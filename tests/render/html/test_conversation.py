@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from recollect.documents.kinds import Context, ContextKind, ContextPartKind, InputKind, ToolStatus
+from recollect.documents.kinds import Context, ContextKind, ContextPartKind
 from recollect.documents.turn_documents import (
     Code,
     ContextGrowth,
@@ -19,47 +19,25 @@ from recollect.documents.turn_documents import (
     Step,
     TextStep,
     ThinkingStep,
-    ToolStep,
-    TurnView,
 )
 from recollect.records.token_usage import Tokens
 from recollect.render.html.html_turns import Frame, render_call, render_turn
+from tests.render import turns
 from tests.render.html.payloads import every_payload
 from tests.render.html.scan import find_dangers
 
 FRAME = Frame(address="/s/abc")
-CALL = ToolStep(
+CALL = replace(
+    turns.CALL,
     uuid="u-call",
-    message_id="m1",
     call_id="toolu_1",
-    tool="Bash",
-    mcp_server=None,
     title="npm test",
     summary="exit 0",
-    status=ToolStatus.SUCCESS,
     duration_ms=1234.0,
     input=(Code("npm test", language="bash"),),
     output=(Output("ok"),),
 )
-TURN = TurnView(
-    number=1,
-    uuid="u-prompt",
-    kind=InputKind.TYPED,
-    is_by_person=True,
-    is_on_main_path=True,
-    segment=0,
-    words="Run the *tests*",
-    command=None,
-    contexts=(),
-    media=(),
-    steps=(),
-    tokens=Tokens(),
-    model=None,
-    start="2026-11-13T12:00:00Z",
-    end=None,
-    active_ms=None,
-    permission_mode=None,
-)
+TURN = replace(turns.TURN, uuid="u-prompt", words="Run the *tests*", start="2026-11-13T12:00:00Z")
 
 
 def _squeeze(html: str) -> str:

@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from recollect.documents.kinds import ToolStatus
-from recollect.documents.turn_documents import Diff, Hunk, ToolStep, TurnView
-from recollect.records.token_usage import Tokens
+from recollect.documents.turn_documents import Diff, Hunk, ToolStep
 from recollect.render.html.html_text import render_markdown
 from recollect.render.html.html_turns import TurnChanges, count_changes, render_context, split_path
 from recollect.render.views.part_builders import fold_progress, name_tool
+from tests.render.turns import CALL, TURN
 
 
 @pytest.mark.parametrize(
@@ -101,46 +101,19 @@ def test_tools_of_servers_have_readable_names(server: str | None, tool: str, nam
 
 def make_edit(path: str, *lines: str, status: ToolStatus = ToolStatus.SUCCESS) -> ToolStep:
     """A call that changed a file."""
-    return ToolStep(
-        uuid=None,
-        message_id="m",
-        call_id="c",
-        tool="Edit",
-        mcp_server=None,
-        title=path,
-        summary="",
-        status=status,
-        input=(Diff(path, (Hunk(lines=lines),)),),
-    )
+    changes = (Diff(path, (Hunk(lines=lines),)),)
+    return replace(CALL, tool="Edit", title=path, status=status, input=changes, output=())
 
 
 def test_changes_of_a_turn_are_counted() -> None:
     """A file counts once, a failed call not at all."""
-    turn = TurnView(
-        number=1,
-        uuid=None,
-        kind=None,
-        is_by_person=True,
-        is_on_main_path=True,
-        segment=0,
-        words="",
-        command=None,
-        contexts=(),
-        media=(),
-        steps=(
-            make_edit("a", "+x", "-y", " z"),
-            make_edit("a", "+x"),
-            make_edit("b", "-x"),
-            make_edit("c", "+x", status=ToolStatus.FAILED),
-        ),
-        tokens=Tokens(),
-        model=None,
-        start=None,
-        end=None,
-        active_ms=None,
-        permission_mode=None,
+    steps = (
+        make_edit("a", "+x", "-y", " z"),
+        make_edit("a", "+x"),
+        make_edit("b", "-x"),
+        make_edit("c", "+x", status=ToolStatus.FAILED),
     )
-    assert count_changes(turn) == TurnChanges(files=2, added=2, removed=2)
+    assert count_changes(replace(TURN, steps=steps)) == TurnChanges(files=2, added=2, removed=2)
 
 
 @pytest.mark.parametrize(

@@ -8,57 +8,32 @@ from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
     CheckState,
-    Code,
     Diff,
     Hunk,
     NoticeKind,
     NoticeStep,
-    Output,
     Picture,
     Plain,
     Prose,
     Step,
     TextStep,
     ThinkingStep,
-    ToolStep,
     TurnView,
 )
 from recollect.records.token_usage import Tokens
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
 from recollect.render.terminal.terminal_turns import render_turn
 from recollect.session.session import Session
+from tests.render import turns
+from tests.render.turns import CALL
 
-TURN = TurnView(
+TURN = replace(
+    turns.TURN,
     number=3,
-    uuid="u1",
-    kind=InputKind.TYPED,
-    is_by_person=True,
-    is_on_main_path=True,
-    segment=0,
-    words="Fix it",
-    command=None,
-    contexts=(),
-    media=(),
-    steps=(),
     tokens=Tokens(input=1200),
     model="m",
-    start=None,
-    end=None,
     active_ms=1500.0,
     permission_mode="default",
-)
-CALL = ToolStep(
-    uuid="a1",
-    message_id="m1",
-    call_id="c1",
-    tool="Bash",
-    mcp_server=None,
-    title="make test",
-    summary="2 lines",
-    status=ToolStatus.SUCCESS,
-    duration_ms=1200,
-    input=(Code("make test", language="bash"),),
-    output=(Output("one\ntwo"),),
 )
 EDIT = replace(
     CALL,
