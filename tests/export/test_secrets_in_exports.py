@@ -13,7 +13,16 @@ from recollect.export.exporter import Exporter
 from recollect.library.opening import open_session
 from recollect.redact.findings import OwnPattern, RedactionPolicy
 from recollect.session.session import Session
-from tests.export.sessions import export, export_masked, plant, say, write_session
+from tests.export.sessions import (
+    answer,
+    call,
+    export,
+    export_masked,
+    plant,
+    reply,
+    say,
+    write_session,
+)
 from tests.redact.labelled_set import is_readable
 from tests.redact.made_up_secrets import FAMILIES
 
@@ -119,6 +128,22 @@ def test_what_was_masked_is_reported_by_kind(tmp_path: Path) -> None:
     assert {each.kind: each.count for each in report.masked} == {"github-token": 6}
     assert text.count("redacted:github-token#1") == 6
     assert report.is_redacted
+
+
+@pytest.mark.parametrize("kind", [Format.TEXT, Format.MARKDOWN, Format.HTML, Format.JSON])
+def test_words_that_are_cut_by_wrapping_are_no_secrets(tmp_path: Path, kind: Format) -> None:
+    """Parts of ids, wherever a line ends; of a secret, the tag is counted wherever it is cut."""
+    secret = FAMILIES["github"].make(Random(4)).secrets[0]
+    words = '"id":"toolu_01Q5Pp5XLpByGRUUXGeWwNmJ" 5cca5fa8-f0e8-4fc1-b0b6-c9d074e38595'
+    lines = "\n".join(f"{'-' * width}{words} {secret}" for width in range(100))
+    path = write_session(
+        tmp_path, [say("go on"), reply(call("t1", "Bash", command="cat log")), answer("t1", lines)]
+    )
+    exporter = Exporter(ExportOptions(format=kind))
+    session = exporter.open_masked(lambda: open_session(path))
+    text = b"".join(exporter.stream(SessionPart(session, is_masked=True))).decode()
+    assert [(each.kind, each.count) for each in exporter.report().masked] == [("github-token", 100)]
+    assert not is_readable(text, (secret,))
 
 
 def test_nothing_is_masked_without_a_policy(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ class Exporter:
         """Start an export; raises UsageError for options that contradict each other."""
         export_options.check_options(options)
         self.options = options
-        self._mask = masking.Mask(options.redaction)
+        is_wrapped = options.format is export_options.Format.TEXT
+        self._mask = masking.Mask(options.redaction, is_wrapped=is_wrapped)
         self._files: list[ExportedFile] = []
         self._sessions = 0
         self._seen: set[str] = set()

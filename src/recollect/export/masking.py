@@ -208,6 +208,9 @@ SEPARATOR: Final = "\n\n"
 """Put between the texts of a document, as between two paragraphs."""
 _TAG: Final = re.compile(r"\[redacted:([a-z0-9-]+)#\d+\\?\]")
 _SPAN: Final = re.compile(r"</?span[^>]*>")
+"""What highlighting may put between the characters of a tag."""
+_LINE_BREAK: Final = re.compile(r"\n[ |│]*")
+"""The same for lines that are wrapped."""
 _IDS: Final = frozenset(
     "uuid uuids message_id call_id result_uuid timestamp start end agent_id media_type".split()
 )
@@ -217,9 +220,19 @@ _IDS: Final = frozenset(
 class Mask:
     """Masks the secrets of one export; without a policy nothing is masked."""
 
-    def __init__(self, policy: RedactionPolicy | None) -> None:
-        """Start with nothing masked."""
+    def __init__(self, policy: RedactionPolicy | None, *, is_wrapped: bool = False) -> None:
+        """Start with nothing masked.
+
+        Long words of output that `is_wrapped` are cut, and a part of an id may look like a token.
+        All words were scanned before they were cut: in the output, likely secrets are not looked
+        for again, only those that are known.
+        """
         self._redactor = Redactor(policy) if policy is not None else None
+        self._last = self._redactor
+        """For the second scan."""
+        if self._redactor is not None and is_wrapped:
+            self._last = self._redactor.without_likely()
+        self._markup = _LINE_BREAK if is_wrapped else _SPAN
         self.records = RecordMask(self._redactor) if self._redactor is not None else None
         """Masks records while they are decoded."""
         self.hides_persons = policy is not None and policy != policy.for_records
@@ -257,7 +270,7 @@ class Mask:
 
     def check(self, written: str) -> str:
         """Scan output before it is written, and return it with any secrets masked."""
-        redactor, masked = self._redactor, written
+        redactor, masked = self._last, written
         if redactor is not None and not self.is_clean(written):
             masked = redactor.redact(written)
             if not self.is_clean(masked):
@@ -267,14 +280,14 @@ class Mask:
 
     def is_clean(self, written: str) -> bool:
         """Return whether output contains no secret."""
-        return self._redactor is None or not self._redactor.verify(written)
+        return self._last is None or not self._last.verify(written)
 
     def find_tags(self, written: str) -> dict[str, int]:
         """Return how many places are masked in some output, by kind."""
         if self._redactor is None or not self._redactor.counts:
             return {}
-        # Highlighting may put markup between the characters of a tag.
-        return dict(Counter(_TAG.findall(_SPAN.sub("", written))))
+        # Between the characters of a tag.
+        return dict(Counter(_TAG.findall(self._markup.sub("", written))))
 
     def count(self, tags: Mapping[str, int]) -> None:
         """Add to the number of masked places in the output."""

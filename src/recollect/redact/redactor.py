@@ -15,6 +15,8 @@ from copy import copy
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from recollect.redact.findings import (
     DEFAULT_POLICY,
     Finding,
@@ -219,6 +221,12 @@ class Redactor:
         """Return a redactor that ignores personal data, with the same known secrets and tags."""
         other = copy(self)
         other.policy = self.policy.for_records
+        return other
+
+    def without_likely(self) -> "Redactor":
+        """Return a redactor whose rules find only what is definite, otherwise the same."""
+        other = copy(self)
+        other.policy = replace(self.policy, likely=False)
         return other
 
     @property
