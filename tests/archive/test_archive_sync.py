@@ -10,7 +10,7 @@ import pytest
 from recollect.archive import find_archive_directory
 from recollect.archive.archive import ArchiveSettings
 from recollect.archive.archive_maintenance import remove_sessions, verify_archive
-from recollect.archive.archive_sync import count_changed
+from recollect.archive.archive_sync import count_changed, find_unarchived
 from recollect.archive.archive_tasks import list_sessions
 from recollect.archive.manifests import FileKind, iter_checked, make_time
 from recollect.archive.object_store import MAX_CONTENT
@@ -204,3 +204,16 @@ def test_manifests_sort_by_time_even_if_the_clock_goes_back() -> None:
     now = datetime(2026, 11, 17, 5, tzinfo=UTC)
     assert make_time(now, None) == "20261117T050000.000000Z"
     assert make_time(now, "20301231T235959.999999Z") == "20310101T000000.000000Z"
+
+
+def test_what_is_not_archived_as_it_is_now(pond: Pond, tmp_path: Path) -> None:
+    """Files that are new, or have changed since; and those that are in no Claude directory."""
+    kept = str(pond.write(TRANSCRIPT, LINE, mtime=1_700_000_000))
+    grown = str(pond.write(f"{PROJECT}/{OTHER}.jsonl", LINE, mtime=1_700_000_000))
+    pond.sync()
+    assert find_unarchived(pond.archive, [pond.root], [kept, grown]) == set()
+    pond.write(f"{PROJECT}/{OTHER}.jsonl", LINE * 2, mtime=1_700_000_001)
+    fresh = str(pond.write(f"{PROJECT}/fresh.jsonl", LINE, mtime=1_700_000_000))
+    outside = str(tmp_path / "outside.jsonl")
+    paths = [kept, grown, fresh, outside]
+    assert find_unarchived(pond.archive, [pond.root], paths) == {grown, fresh, outside}

@@ -108,6 +108,27 @@ def count_changed(archive: Archive, roots: Iterable[Path]) -> int:
     )
 
 
+def find_unarchived(archive: Archive, roots: Iterable[Path], paths: Iterable[str]) -> set[str]:
+    """Return the files, of these in the Claude directories, whose current state is not archived."""
+    known = archive.load_known()
+    names = {root: identify_root(root) for root in roots}
+    return {
+        path
+        for path in paths
+        if not any(
+            found.state.is_current(stamp)
+            for root, name in names.items()
+            if Path(path).is_relative_to(root)
+            and (
+                found := known.get(
+                    (name, manifests.encode_path(Path(path).relative_to(root).parts))
+                )
+            )
+            and (stamp := source.find_stamp(path))
+        )
+    }
+
+
 def iter_changed(
     known: Mapping[tuple[str, str], KnownFile], root: str, files: Iterable[ClaudeFile]
 ) -> Iterator[ClaudeFile]:

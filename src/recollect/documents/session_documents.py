@@ -109,9 +109,9 @@ class Overview(Struct, frozen=True, kw_only=True):
     """The same days of the week before."""
     recent: tuple[session_listing.SessionListing, ...]
     expiring: tuple[session_listing.SessionListing, ...]
-    """Those that Claude Code deletes first, within a week."""
+    """Those that Claude Code deletes first, within a week, and that are not archived."""
     expiring_total: int
-    """How many it deletes within a week."""
+    """How many it deletes within a week that are not archived."""
     projects: tuple[ProjectGroup, ...]
     """The most recently active first."""
 

@@ -108,6 +108,11 @@ def _make_routes(parts: AppParts) -> list[Route]:
             page_actions.FileRestoring(parts.services).answer,
             methods=["POST"],
         ),
+        Route(
+            page_actions.ARCHIVE_PATH,
+            page_actions.Archiving(parts.services).answer,
+            methods=["POST"],
+        ),
         Route("/api/openapi.json", _serve_openapi),
         Route(EVENTS_PATH, parts.events.serve),
         Route("/api/launches", sign_in.launch, methods=["POST"]),

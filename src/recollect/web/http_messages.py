@@ -179,11 +179,13 @@ class Refused(errors.RecollectError):
 logger = logging.getLogger("recollect.web")
 
 API: Final = "/api/"
+FORM: Final = "application/x-www-form-urlencoded"
 _STATUSES: Final = (
     (errors.UsageError, 422, "bad_parameter"),
     (errors.NothingFound, 404, "not_found"),
     (errors.UnreadableInput, 404, "unreadable"),
     (errors.IndexFailure, 503, "index_failure"),
+    (errors.ArchiveFailure, 503, "archive_failure"),
     (errors.ClientFailure, 502, "client_failure"),
 )
 _HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
@@ -217,8 +219,10 @@ def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
 
 
 def is_for_program(request: Request) -> bool:
-    """Return whether the client wants JSON rather than a page."""
-    return request.url.path.startswith(API) or request.method not in {"GET", "HEAD"}
+    """Return whether the client wants JSON rather than a page, as links and forms do."""
+    is_form = request.headers.get("content-type", "").startswith(FORM)
+    is_reading = request.method in {"GET", "HEAD"}
+    return request.url.path.startswith(API) or not (is_reading or is_form)
 
 
 async def api_error_response(_: Request, error: Exception) -> Response:

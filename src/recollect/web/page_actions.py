@@ -1,5 +1,5 @@
 """Actions of pages: sign in, star a session, set a note on it, reveal a masked secret, restore a
-version of a file.
+version of a file, archive all sessions.
 
 Pages have tags instead of secrets. A click on a tag sends its kind and number here. Only our own
 pages get secrets from the server; programs with the access key do not.
@@ -17,11 +17,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
+from urllib.parse import urlencode
 
 import msgspec
 from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -32,6 +33,7 @@ from recollect.versions import file_paths, file_restore, file_texts, replay
 from recollect.web import endpoints, http_messages, middleware, session_endpoints, templating
 from recollect.web.conversations.page_messages import RevealedSecret, SecretTag
 from recollect.web.services import Services
+from recollect.workspace import archiving
 from recollect.workspace.session_marks import MAX_NOTE
 
 MARK_PATH: Final = "/api/sessions/{id}/mark"
@@ -233,6 +235,42 @@ def _describe(plan: file_restore.RestorePlan, number: int) -> str:
     before, after = (mask_in_lines(each.text).splitlines() for each in (old, new))
     lines = difflib.unified_diff(before, after, str(plan.target), f"v{number}", lineterm="")
     return "\n".join(lines) or "Only line endings or the encoding differ"
+
+
+ARCHIVE_PATH: Final = "/archive"
+
+
+class Archiving:
+    """Handles `POST /archive`, a form on the home page, which needs no script."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def answer(self, request: Request) -> Response:
+        """Archive everything, and show on the home page how many sessions no longer expire."""
+        if not is_from_page(request):
+            return http_messages.json_error(
+                403, "not_a_page", "Pages archive sessions; programs run `recollect archive sync`."
+            )
+        count = await to_thread.run_sync(self._archive)
+        return RedirectResponse(f"/?{urlencode({'archived': count})}", 303)
+
+    def _archive(self) -> int:
+        workspace = self._services.workspace
+        if self._services.settings.is_demo:
+            raise UsageError("Sample sessions cannot be archived.")
+        before = workspace.overview().expiring_total
+        report = archiving.archive_all(workspace)
+        problems = [*report.unreadable.items(), *((path, "") for path in report.vanished)]
+        if problems:
+            path, reason = problems[0]
+            raise http_messages.Refused(
+                503,
+                "incomplete",
+                f"Some files could not be archived, such as {path} ({reason or 'deleted'}). All "
+                "others were. `recollect archive sync` lists them.",
+            )
+        return max(before - workspace.overview().expiring_total, 0)
 
 
 SIGN_IN = "/sign-in"

@@ -28,6 +28,7 @@ from recollect.locations.claude_directories import encode_project_path, list_pro
 from recollect.sync import find_calls
 from recollect.usage.totals import Totals, add_up, to_dollars
 from recollect.usage.zones import Zone, load_zone
+from recollect.workspace.archiving import list_unarchived
 from recollect.workspace.usage_requests import find_today
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def make_overview(workspace: Workspace, reports: OverviewReports) -> Overview:
     days = _list_days(reports.days, sessions, zone, today)
     monday = today - timedelta(days=today.weekday())
     week = timedelta(days=7)
-    expiring = _find_expiring(sessions, workspace.now)
+    expiring = list_unarchived(workspace, _find_expiring(sessions, workspace.now))
     return Overview(
         today=today.isoformat(),
         timezone=zone.name,

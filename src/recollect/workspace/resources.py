@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from recollect.archive import find_archive_in
 from recollect.archive.deleted_sessions import include_deleted
 from recollect.errors import NothingFound
 from recollect.locations.claude_directories import PROJECTS_DIRECTORY, resolve_roots
@@ -99,6 +100,11 @@ class WorkspaceResources:
         )
         self.archive_failure = found.failure
         return found.roots
+
+    @property
+    def archive_directory(self) -> Path:
+        """The directory of the archive, which need not exist."""
+        return find_archive_in(self._own_directory)
 
     @cached_property
     def redaction(self) -> RedactionPolicy:

@@ -4,11 +4,11 @@ get started without any session.
 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlencode
 
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from recollect.documents.session_documents import ActivityDay, Overview, PeriodTotals
 from recollect.quantities import format_dollars, format_number, format_short_number
@@ -17,6 +17,7 @@ from recollect.web.services import Services
 from recollect.web.template_filters import DASH, make_unique_names
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.activity_overview import CallCounts
+from recollect.workspace.archiving import can_archive
 from recollect.workspace.served_workspace import ServedWorkspace
 
 WEEKS = 53
@@ -26,9 +27,10 @@ MEASURES: tuple[Measure, ...] = ("cost", "tokens", "sessions")
 
 
 class HomeParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The figure in the heat map."""
+    """The figure in the heat map, and how many sessions have just been archived."""
 
     measure: Measure = "cost"
+    archived: Annotated[int, Meta(ge=0)] | None = None
 
 
 class EmptyPage(Struct, frozen=True, kw_only=True):
@@ -70,6 +72,8 @@ class HomePage(Struct, frozen=True, kw_only=True):
     project_names: dict[str, str]
     """Display names by project directory."""
     waiting: int
+    can_archive: bool
+    archived: int | None
     now: float
     last_event: str
     """The event id to resume after; later changes are not on this page."""
@@ -106,6 +110,8 @@ def render_home_page(
             each.path or each.projects[0] for each in overview.projects
         ),
         waiting=sum(bool(each.live and _is_waiting(each.live.status)) for each in overview.live),
+        can_archive=can_archive(workspace) and not services.settings.is_demo,
+        archived=wanted.archived,
         now=workspace.now.timestamp(),
         last_event=last_event,
     )

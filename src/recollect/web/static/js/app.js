@@ -32,6 +32,7 @@ if (isThere("[data-changed]")) (await import("./sessions.js")).followList();
 if (isThere("form.search")) (await import("./searching.js")).startSearching();
 if (isThere("[data-panel]")) (await import("./panels.js")).startPanels();
 if (isThere("[data-restore]")) (await import("./restoring.js")).startRestoring();
+if (isThere("form[data-busy]")) (await import("./submitting.js")).startSubmitting();
 if (isThere("[data-load]")) (await import("./loading.js")).startLoading();
 // Last, because a session first remembers how its turns were rendered.
 startCopying();
