@@ -2,8 +2,8 @@
 
 Archives generated sessions, and the public ones beside the project if there are any, together with
 `zstd -19` of a tar of the same files and with restic, all in one run; without those programs their
-figures are missing. Then measures a sync with nothing new of many files, as the command that a hook
-runs, and what a day's growth of one transcript costs.
+figures are missing. Then measures a sync of many unchanged files, as a hook would run it, and the
+cost of a day's growth of one transcript.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def iter_generated_figures(base: Path, size: int) -> Iterator[Figure]:
-    """Yield sizes and speeds for generated sessions, and what a day's growth costs."""
+    """Yield sizes and speeds for generated sessions, and the cost of a day's growth."""
     root = base / "claude"
     root.mkdir(parents=True)
     corpus = make_reference(root, size) or make_corpus(root, size)
@@ -65,7 +65,7 @@ def iter_generated_figures(base: Path, size: int) -> Iterator[Figure]:
 
 
 def iter_public_figures(base: Path) -> Iterator[Figure]:
-    """Yield sizes and speeds for public sessions, if they are beside the project."""
+    """Yield sizes and speeds for public sessions, if available beside the project."""
     corpus = copy_public(base / "claude")
     if corpus:
         archive = _make_archive(base / "archive")
@@ -93,7 +93,7 @@ def _iter_corpus_figures(
 
 
 def iter_idle_figures(base: Path, files: int) -> Iterator[Figure]:
-    """Yield how long a sync with nothing new takes, with the start of the program."""
+    """Yield how long a sync of unchanged files takes, including program start."""
     projects = base / ".claude" / "projects"
     for number in range(files):
         path = projects / f"p{number % 20}" / f"session-{number}.jsonl"

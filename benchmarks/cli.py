@@ -82,7 +82,7 @@ def run(folder: Path, sessions: int, runs: int) -> list[Measured]:
     """Measure all commands on a history created in `folder`."""
     environment = make_home(folder, sessions)
     status = make_status(folder)
-    # The first runs read the files; that is not what a command usually costs.
+    # The first runs read the files, which is not the usual cost of a command.
     for words in (["index"], ["list"]):
         _measure_cpu(words, environment, b"")
     measured = [

@@ -1,10 +1,10 @@
-"""Conversations in the browser: how late streamed words are, what eight at once cost, and what a
-record costs in a long turn.
+"""Conversations in the browser: latency of streamed words, the cost of eight at once, and the cost
+of a record in a long turn.
 
-`python -m benchmarks.conversing` runs a server with a stand-in for Claude Code that writes the time
-twenty times a second into each of its conversations. What reaches the event stream, and what is
-shown on the page, is compared with the time in it: that is the lag behind the client's own pipe.
-For a long turn the stand-in calls a tool 520 times, and each record is read as a page does it.
+`python -m benchmarks.conversing` runs a server with a fake Claude Code that writes the current time
+into each conversation twenty times a second. The latency is the difference between that time and
+the time at which the word arrives in the event stream or is shown on the page. For a long turn, the
+fake calls a tool 520 times, and each record is requested as a page does.
 """
 
 import http.client
@@ -29,18 +29,18 @@ from tests.web.conversing import Talker, run_talker
 CONVERSATIONS = 8
 TURNS = 9
 COUNT = 200
-"""Words of each conversation: ten seconds."""
+"""Number of words in each conversation: ten seconds."""
 
 LONG_TURN = 520
-"""Calls of a long turn, each of two records."""
+"""Number of calls in a long turn, with two records each."""
 AT_CALLS = (50, 200, 500)
-"""Where the cost of a record is measured, over 20 calls before and after."""
+"""Calls at which the cost of a record is measured, averaged over 20 calls before and after."""
 AROUND = 20
 
 MAX_LAG_MS = 100
 MAX_SHARE = 0.5
 MAX_GROWTH = 1.25
-"""A record at the last of these calls may cost so much more than one at the first."""
+"""Maximum ratio of the cost of a record at the last of these calls to that at the first."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _NOTE_WORDS = """
   window.lags = [];
@@ -57,7 +57,7 @@ _NOTE_WORDS = """
 
 
 def main() -> int:
-    """Print the figures; 1 if a goal is missed."""
+    """Print the figures; return 1 if a goal is missed."""
     with tempfile.TemporaryDirectory() as folder, run_talker(Path(folder)) as talker:
         firsts, shown = measure_page(talker, Path(folder) / "home")
         lags, share = measure_many(talker)
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def measure_page(talker: Talker, home: Path) -> tuple[list[float], list[float]]:
-    """How many milliseconds after the client the first word of a turn, and each, is shown."""
+    """Return the latency on the page of the first word of a turn, and of each word, in ms."""
     firsts: list[float] = []
     with open_browser(home) as browser, visit(browser, talker.server) as found:
         page = start(found, talker.project)
@@ -92,7 +92,7 @@ def measure_page(talker: Talker, home: Path) -> tuple[list[float], list[float]]:
 
 
 def measure_many(talker: Talker) -> tuple[list[float], float]:
-    """How late words are in the streams of eight conversations, and the share of a core."""
+    """Return the latency of words in eight streams, and the share of a core."""
     ids = [talker.start() for _ in range(CONVERSATIONS)]
     lags: list[float] = []
     readers = [Thread(target=extend_lags, args=(lags, talker, each)) for each in ids]
@@ -110,7 +110,7 @@ def measure_many(talker: Talker) -> tuple[list[float], float]:
 
 
 def measure_long_turn(talker: Talker) -> list[float]:
-    """Milliseconds of CPU on the server's side for each record, at some calls of a long turn."""
+    """Return the server's CPU milliseconds per record, at some calls of a long turn."""
     conversation = talker.start()
     talker.act(conversation, "prompts", text=f"work {LONG_TURN}")
     used = [read_cpu(talker.server.process.pid) for _ in follow_turn(talker, conversation)]
@@ -122,7 +122,7 @@ def measure_long_turn(talker: Talker) -> list[float]:
 
 
 def follow_turn(talker: Talker, conversation: str) -> Iterator[None]:
-    """Ask for what is new after each record, as the page of a conversation does."""
+    """Request the changes after each record, as the page of a conversation does."""
     revision = ""
     for name, _ in iter_events(talker, conversation):
         if name == "record":
@@ -136,12 +136,12 @@ def follow_turn(talker: Talker, conversation: str) -> Iterator[None]:
 
 
 def extend_lags(lags: list[float], talker: Talker, conversation: str) -> None:
-    """Add the lags of a conversation to a list."""
+    """Add the latencies of a conversation to a list."""
     lags.extend(read_lags(talker, conversation))
 
 
 def read_lags(talker: Talker, conversation: str) -> Iterator[float]:
-    """Milliseconds between the client and the event, for each word until the turn is over."""
+    """Return the milliseconds from client to event for each word, until the turn is over."""
     for name, data in iter_events(talker, conversation):
         if name == "block":
             text = data["text"].strip()
@@ -168,7 +168,7 @@ def iter_events(talker: Talker, conversation: str) -> Iterator[tuple[str, Any]]:
 
 
 def read_cpu(pid: int) -> float:
-    """CPU seconds of a process so far."""
+    """Return the CPU seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 

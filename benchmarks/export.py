@@ -1,8 +1,9 @@
-"""Export a long session beside claude-code-log, and many sessions: `python -m benchmarks.export`.
+"""Export a long session, compared with claude-code-log, and many sessions: `python -m
+benchmarks.export`.
 
 Both programs export the same transcript in the same run, one after the other; CPU time counts all
-processes. claude-code-log is installed from PyPI into a temporary environment, unless
-`--peer DIRECTORY` names one in which it is, or none. `--sessions` exports that many sessions into a
+processes. claude-code-log is installed from PyPI into a temporary environment, unless `--peer
+DIRECTORY` specifies one that has it, or is empty. `--sessions` exports that many sessions into a
 directory and measures the memory for it.
 """
 
@@ -57,7 +58,7 @@ def measure_long(folder: Path, size: int, rounds: int, where: Path | None) -> It
             theirs.append(peer.export(long, folder / "theirs.html"))
     best = min(ours, key=lambda run: run.seconds)
     yield describe("recollect, one page", best, folder / "ours.html")
-    # By itself: watching the memory of several processes takes much of a core.
+    # Separately: monitoring the memory of several processes takes much of a core.
     watched = export(folder, [str(long)], folder / "ours.html", with_memory=True)
     yield f"recollect, one page: memory {watched.peak_memory / 1e6:.0f} MB"
     if not theirs:
@@ -70,7 +71,7 @@ def measure_long(folder: Path, size: int, rounds: int, where: Path | None) -> It
 
 
 def find_peer(folder: Path, home: Path, where: Path | None) -> Peer | None:
-    """Return claude-code-log: from an environment that is there, or installed now."""
+    """Return claude-code-log, from an existing environment or installed now."""
     if where is None:
         return install(folder / "peer")
     program = where / "bin" / "claude-code-log"

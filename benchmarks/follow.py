@@ -249,7 +249,7 @@ class Count:
 
 
 async def _follow_for_parent(root: Path) -> None:
-    """Follow until the parent says how much was written, and that much was seen or time is up."""
+    """Follow until everything that the parent reports as written was seen, or time is up."""
     count = Count()
     listening = asyncio.create_task(count.listen(root))
     written = int(await asyncio.to_thread(sys.stdin.readline) or 0)

@@ -32,7 +32,7 @@ VIEWS = (
 
 
 class Measurement(Struct, frozen=True):
-    """What a fresh process read, and what that cost."""
+    """The data read by a fresh process, and the cost."""
 
     name: str
     items: int
@@ -80,7 +80,7 @@ def make_session(rng: random.Random, text: Text, number: int, size: int) -> Sess
 
 
 def measure_in_fresh_process(name: str, root: Path) -> Measurement:
-    """Run the task of that name in a process of its own and return its cost."""
+    """Run the task with that name in a separate process and return its cost."""
     command = [sys.executable, "-m", "benchmarks.library", "--task", name, str(root)]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, check=True)
     return msgspec.json.decode(done.stdout, type=Measurement)

@@ -1,14 +1,13 @@
-"""What noting and masking secrets costs: `python -m benchmarks.masking`.
+"""Cost of recording and masking secrets: `python -m benchmarks.masking`.
 
-The text pass runs in turns with and without noting secrets, `show` and `search` with and without
-masks; the fewest seconds of CPU of each are compared, and everything that only noting or masking
-needs counts, loading the rules too. The text pass is measured alone: its figure has neither the
-start of Python nor the quick pass. `show` and `search` are commands as a user runs them, after the
-index is up to date.
+The text pass runs alternately with and without recording secrets, `show` and `search` with and
+without masks; the best CPU times are compared, and everything needed only for recording or masking
+counts, including loading the rules. The text pass is measured alone, without the start of Python
+and the quick pass. `show` and `search` are run as commands, with an index that is up to date.
 
-There are made-up sessions, the same with made-up secrets in them, one in 200 lines and at least one
-in every file, and public transcripts where they lie beside the project. What a history has depends
-on its owner, so how many secrets the index has noted is printed with the figures.
+Inputs are generated sessions, the same with made-up secrets (one in 200 lines and at least one in
+every file), and public transcripts, if available beside the project. The number of secrets in a
+history varies, so the number in the index is printed with the figures.
 """
 
 import argparse
@@ -29,7 +28,7 @@ from tests.redact.made_up_secrets import WITH_RULE
 
 _CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 _SECRET_EVERY = 200
-"""Lines of a transcript."""
+"""Number of lines in a transcript."""
 _QUERY = "error"
 _TEXT_PASS = """
 import os, sys
@@ -62,7 +61,7 @@ line_blocks.mask_by_default = lambda *masks: None
 
 
 class _Measured(NamedTuple):
-    """A program with what it masks or notes, and without."""
+    """A program with and without masking or recording."""
 
     name: str
     program: str
@@ -90,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _iter_roots(folder: Path, size: int, corpus: Path) -> Iterator[tuple[str, Path]]:
-    """Yield Claude directories, each with what it has."""
+    """Yield Claude directories, each with a description."""
     plain = folder / "plain"
     make_corpus(plain, size)
     yield "made up", plain
@@ -120,9 +119,9 @@ def _plant(lines: Sequence[bytes], rng: random.Random) -> Iterator[bytes]:
 
 
 def _measure(data: Path, root: Path, rounds: int) -> Iterator[str]:
-    """Yield a line for each of what is measured, and what the index has noted."""
+    """Yield a line for each measurement, and the number of secrets in the index."""
     yield _compare(_PASS, (str(root),), data, rounds)
-    _run_anew(_TEXT_PASS, (str(root),), data)
+    _run_without_index(_TEXT_PASS, (str(root),), data)
     secrets = NotesReader(data).load_all().secrets
     definite = sum(each.is_definite for each in secrets)
     megabytes = open_corpus(root).size / 1e6
@@ -138,7 +137,7 @@ def _measure(data: Path, root: Path, rounds: int) -> Iterator[str]:
 
 def _compare(measured: _Measured, arguments: Sequence[str], data: Path, rounds: int) -> str:
     best = {measured.program: float("inf"), measured.leave_out + measured.program: float("inf")}
-    run = _run_anew if measured is _PASS else _run
+    run = _run_without_index if measured is _PASS else _run
     for _ in range(rounds):
         for program, known in best.items():
             best[program] = min(known, run(program, arguments, data))
@@ -149,8 +148,8 @@ def _compare(measured: _Measured, arguments: Sequence[str], data: Path, rounds: 
     )
 
 
-def _run_anew(program: str, arguments: Sequence[str], data: Path) -> float:
-    """Run a program that prints its CPU time, without an index."""
+def _run_without_index(program: str, arguments: Sequence[str], data: Path) -> float:
+    """Run a program that prints its CPU time, starting without an index."""
     shutil.rmtree(data, ignore_errors=True)
     return float(_start(program, arguments, data).output)
 
@@ -161,7 +160,7 @@ def _run(program: str, arguments: Sequence[str], data: Path) -> float:
 
 def _start(program: str, arguments: Sequence[str], data: Path) -> Run:
     environment = {**os.environ, "RECOLLECT_DATA_DIR": str(data)}
-    # As it is installed: otherwise the modules that only masking needs are compiled every time.
+    # Compiled as when installed: otherwise the modules for masking are compiled every time.
     environment |= {"PYTHONPYCACHEPREFIX": str(data.with_name("bytecode"))}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return run_program([sys.executable, "-c", program, *arguments], environment)

@@ -1,8 +1,8 @@
 """Memory of this process, and the peak of a fresh one that reads a file.
 
-Run as a program it reads one file and prints what it needed; `measure` starts that program. On
-Linux the peak comes from /proc: `ru_maxrss` of a child that `subprocess` started with `vfork`
-includes the peak of its parent.
+As a program, it reads one file and prints its memory use; `measure` starts that program. On Linux
+the peak comes from /proc: `ru_maxrss` of a child that `subprocess` started with `vfork` includes
+the peak of its parent.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ _READERS: dict[str, Callable[[Path], Iterator[object]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a fresh process needed to read one file."""
+    """The resources that a fresh process needed to read one file."""
 
     reader: str
     size: int
@@ -72,7 +72,7 @@ def _ru_maxrss() -> int:
 
 
 def measure(reader: str, path: Path) -> Reading:
-    """Read the file at `path` in a fresh process and return what that needed."""
+    """Read the file at `path` in a fresh process and return the resources used."""
     command = [sys.executable, "-m", "benchmarks.memory", reader, str(path)]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, check=True)
     return msgspec.json.decode(done.stdout, type=Reading)

@@ -34,7 +34,7 @@ class Run:
 def run_program(
     command: Sequence[str], environment: Mapping[str, str], *, with_memory: bool = False
 ) -> Run:
-    """Run a program and return what it took; raises `Failed` if it exits with an error."""
+    """Run a program and return its cost; raises `Failed` if it exits with an error."""
     with TemporaryFile() as output, TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=errors)
@@ -75,7 +75,7 @@ class _MemoryMonitor:
 def iter_process_tree(pid: int) -> Iterator[int]:
     """Yield a process and all its descendants."""
     yield pid
-    # Each thread has children of its own.
+    # Each thread has its own children.
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         for listed in _read_text(str(path)).split():
             yield from iter_process_tree(int(listed))

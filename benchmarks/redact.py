@@ -1,12 +1,12 @@
-"""What redaction finds, how often it is wrong, and how fast it is: `python -m benchmarks.redact`.
+"""Recall, false positives and speed of redaction: `python -m benchmarks.redact`.
 
 Recall is measured on made-up secrets of more than two hundred families in some twenty contexts.
-Held-out families were written down by somebody who had not seen the rules, and are only ever
-measured. False findings are counted in generated texts without secrets, in the sources of installed
-packages, which hold some made-up passwords, and in public transcripts whose owners have removed
-their secrets, where they lie beside the project. With `--detect-secrets PYTHON`, an interpreter
-that has the package detect-secrets, the same set is given to that program too. Speed is CPU time on
-one core.
+Held-out families were collected by someone who had not seen the rules, and are only used for
+measuring. False positives are counted in generated texts without secrets, in the sources of
+installed packages, which contain some made-up passwords, and in public transcripts from which the
+owners removed secrets, if available beside the project. With `--detect-secrets PYTHON`, an
+interpreter that has the package detect-secrets, that program is run on the same set too. Speed is
+CPU time on one core.
 """
 
 import argparse
@@ -94,7 +94,7 @@ def _print_contexts(missed: Iterable[tuple[str, int]]) -> None:
 
 
 def _measure_transforms(repeats: int) -> None:
-    """Print how much less is found when the same texts are written differently."""
+    """Print how many fewer secrets are found if the same texts are encoded differently."""
     plain = [
         example
         for example in iter_examples(WITH_RULE, seed=102, repeats=max(1, repeats // 3))

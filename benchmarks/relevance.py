@@ -1,7 +1,7 @@
 """Quality of search: `python -m benchmarks.relevance`.
 
 Runs the known-item test beside the project: queries as people type them, each with the sessions and
-records that it is meant to find. Skipped without that folder.
+records that it should find. Skipped without that folder.
 """
 
 import os

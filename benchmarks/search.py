@@ -50,7 +50,7 @@ _FIELDS = (
 
 
 class Build(Struct, frozen=True):
-    """What building the index took; memory is that of the writing process."""
+    """The cost of building the index; memory is that of the writing process."""
 
     wall_seconds: float
     cpu_seconds: float

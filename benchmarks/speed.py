@@ -51,7 +51,7 @@ def list_readers() -> dict[str, ReadFile]:
 
 
 def compare_readers(files: Sequence[Path], rounds: int) -> list[Result]:
-    """The results of all list_readers on `files`, which have been read before (page cache)."""
+    """Return the results of all readers on `files`, which must be in the page cache."""
     size = sum(path.stat().st_size for path in files) / _MEGABYTE
     readers = list_readers()
     refused = dict.fromkeys(readers, 0)

@@ -1,10 +1,10 @@
 """Speed of `file` and `blame`: `python -m benchmarks.versions [--size 1g] [--folder DIR]`.
 
 One project has all generated sessions, and others in which one file was edited hundreds of times
-and another a few times. The commands are fresh processes: the first question about the project,
-which reads its sessions, and later ones, with `recollect --version` in the same run. Goals are for
-CPU time, because on a busy machine the wall time measures other programs. Then how much of the
-index is for them.
+and another a few times. The commands are fresh processes: the first query about the project, which
+reads its sessions, and later ones, with `recollect --version` in the same run. Goals are for CPU
+time, because on a busy machine the wall time measures other programs. Also measures how much they
+add to the index.
 """
 
 import argparse
@@ -31,7 +31,7 @@ GROWTH_GOAL = 3.0
 ROUNDS = 9
 SESSIONS = 40
 EDITS = 15
-"""Of the busy file in each session; together 600, and as many versions."""
+"""Edits of the busy file in each session; 600 in total, and as many versions."""
 LINES = 400
 BUSY, QUIET = "busy.py", "quiet.py"
 _MILLISECONDS = 1000
@@ -68,7 +68,7 @@ def _parse_size(text: str) -> int:
 
 
 def make_project(folder: Path, size: int, sessions: int) -> tuple[Sandbox, Path]:
-    """Make the project unless it is there; return it with its Claude directory."""
+    """Create the project unless it exists; return it with its Claude directory."""
     root, project = folder / "claude", folder / "project"
     if not project.exists():
         root.mkdir(parents=True)
@@ -88,7 +88,7 @@ def make_project(folder: Path, size: int, sessions: int) -> tuple[Sandbox, Path]
 
 
 def _commit(project: Path) -> None:
-    """Make the project a repository, as most are, with a commit from before the sessions."""
+    """Make the project a repository with a commit from before the sessions."""
     identity = ("-c", "user.name=Mina", "-c", "user.email=mina@example.com")
     times = {
         "GIT_AUTHOR_DATE": "2026-10-01T00:00:00Z",
@@ -101,7 +101,7 @@ def _commit(project: Path) -> None:
 
 
 def _merge(projects: Path, target: Path, project: Path) -> None:
-    """Make one project of all: their sessions in one directory, about files in one place."""
+    """Merge all into one project: sessions in one directory, about files in one place."""
     names = [each for each in projects.iterdir() if each.is_dir()]
     target.mkdir()
     for directory in names:
@@ -128,7 +128,7 @@ class EditedFiles:
         self._count = 0
 
     def iter_lines(self) -> Iterator[str]:
-        """Yield the records, and leave the files as they are after them."""
+        """Yield the records, and leave the files in their final state."""
         for number in range(EDITS):
             if number % 5 == 0:
                 words = f"Please change part {number} of {self._number}"
@@ -146,7 +146,7 @@ class EditedFiles:
             "filePath": str(path),
             "oldString": old,
             "newString": new,
-            # As newer clients do: files of more than 10,000 characters are left out.
+            # Like newer clients, omit files of more than 10,000 characters.
             "originalFile": before if len(before) <= 10_000 or not self._count else None,
             "structuredPatch": [{**hunk, "lines": [f"-{old}", f"+{new}"]}],
             "userModified": False,
@@ -207,7 +207,7 @@ def measure(sandbox: Sandbox, project: Path, rounds: int) -> Iterator[Figure]:
 
 
 def measure_growth(sandbox: Sandbox) -> Figure:
-    """Return how much larger the index is because it knows which files sessions are about."""
+    """Return how much the data on files of sessions adds to the index."""
     sandbox.recollect("index", "--text")
     size = sum(each.stat().st_size for each in sandbox.data.rglob("*") if each.is_file())
     ours = 0

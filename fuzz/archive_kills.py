@@ -1,11 +1,10 @@
-"""Kill the archive at work: `python -m fuzz.archive_kills --kills 500 [--during encrypt]`.
+"""Kill archive commands: `python -m fuzz.archive_kills --kills 500 [--during encrypt]`.
 
-Sessions grow, shrink and vanish between the kills, as they do in real life. After every kill, no
-half-written object or manifest may be visible, and everything that an earlier complete sync has
-stored must still be there; after the sync that follows, everything can be restored.
-
-`--during encrypt` kills what writes the whole archive again instead, for one of two keys or for
-none, and `--during forget` kills removals; when they are run again, nothing must be left over.
+Sessions grow, shrink and disappear between kills, as in real life. After every kill, no
+half-written object or manifest may be visible, and everything stored by an earlier complete sync
+must still be there; after the next sync, everything can be restored. `--during encrypt` kills
+rewrites of the whole archive instead, to one of two keys or to none, and `--during forget` kills
+removals; after running them again, nothing may be left over.
 """
 
 import argparse
@@ -32,9 +31,9 @@ from recollect.archive.manifests import iter_checked
 FILES = 25
 KILLS_PER_ARCHIVE = 25
 FIRST_SECONDS = 0.15
-"""About what a sync of these files takes on an idle machine."""
+"""Approximate duration of a sync of these files on an idle machine."""
 
-# Says when everything is loaded, so that a kill hits the work and not the start of Python.
+# Signals when everything is loaded, so that a kill hits the work and not the start of Python.
 _START = """
 import os, sys
 from pathlib import Path
@@ -65,15 +64,15 @@ archive_tasks.forget_session(Archive(Path(directory)), words[0], dry_run=False)
 
 
 class Outcome(NamedTuple):
-    """What became of some kills."""
+    """The outcome of some kills."""
 
     hits: int
-    """Kills that came before the work had ended by itself."""
+    """Kills before the work had finished."""
     failures: list[str]
 
 
 class Timer:
-    """When to kill: such that most kills, but not all, come before the end of the work."""
+    """Chooses when to kill, so that most kills, but not all, come before the end of the work."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
@@ -88,13 +87,13 @@ class Timer:
         self._seconds *= 1.1 if is_hit else 0.7
 
 
-class Yard(NamedTuple):
-    """A Claude directory and its archive, which is killed."""
+class TestArchive(NamedTuple):
+    """A Claude directory and its archive."""
 
     root: Path
     archive: Archive
     identities: tuple[str, ...]
-    """Of all keys that it may be encrypted to."""
+    """All keys that it may be encrypted to."""
     dice: random.Random
     timer: Timer
 
@@ -122,82 +121,84 @@ def kill_often(base: Path, kills: int, seed: int, during: str = "sync") -> Outco
     dice = random.Random(seed)
     timer = Timer(dice)
     results: list[tuple[bool, list[str]]] = []
-    # Every check reads all of an archive, so hundreds of syncs into one would take forever.
+    # Every check reads a whole archive, so hundreds of syncs into one would take forever.
     for start in range(0, kills, KILLS_PER_ARCHIVE):
-        yard = _make_yard(base / str(start), dice, timer, during)
+        target = _make_test_archive(base / str(start), dice, timer, during)
         kept: set[str] = set()
         for number in range(start, min(start + KILLS_PER_ARCHIVE, kills)):
-            is_hit, problems = _ROUNDS[during](yard, kept)
+            is_hit, problems = _ROUNDS[during](target, kept)
             results.append((is_hit, [f"kill {number}: {problem}" for problem in problems]))
     return Outcome(sum(hit for hit, _ in results), [each for _, found in results for each in found])
 
 
-def _make_yard(base: Path, dice: random.Random, timer: Timer, during: str) -> Yard:
+def _make_test_archive(base: Path, dice: random.Random, timer: Timer, during: str) -> TestArchive:
     identities: tuple[str, ...] = ()
     if during == "encrypt":
         identities = tuple(generate_identity()[0] for _ in range(2))
     archive = Archive(base / "archive", identities)
     archive.save_settings(ArchiveSettings(created="2026-11-01T00:00:00Z"))
-    return Yard(base / "claude", archive, identities, dice, timer)
+    return TestArchive(base / "claude", archive, identities, dice, timer)
 
 
-def _kill_sync(yard: Yard, kept: set[str]) -> tuple[bool, list[str]]:
-    _change_files(yard)
-    batch = yard.dice.choice(["1", "500000", "1000000000"])
-    is_hit = _kill("sync", yard, batch)
-    problems = [*_find_damage(yard.archive, kept)]
-    if yard.dice.random() < 0.5:
-        problems += _sync(yard, kept)
+def _kill_sync(target: TestArchive, kept: set[str]) -> tuple[bool, list[str]]:
+    _change_files(target)
+    batch = target.dice.choice(["1", "500000", "1000000000"])
+    is_hit = _kill("sync", target, batch)
+    problems = [*_find_damage(target.archive, kept)]
+    if target.dice.random() < 0.5:
+        problems += _sync(target, kept)
     return is_hit, problems
 
 
-def _kill_encryption(yard: Yard, kept: set[str]) -> tuple[bool, list[str]]:
-    if not kept or yard.dice.random() < 0.3:
-        _change_files(yard)
-        problems = _sync(yard, kept)
+def _kill_encryption(target: TestArchive, kept: set[str]) -> tuple[bool, list[str]]:
+    if not kept or target.dice.random() < 0.3:
+        _change_files(target)
+        problems = _sync(target, kept)
     else:
         problems = []
-    before = _list_newest(yard.archive)
-    chosen = yard.dice.choice([(), yard.identities[:1], yard.identities[1:], yard.identities])
+    before = _list_newest(target.archive)
+    chosen = target.dice.choice(
+        [(), target.identities[:1], target.identities[1:], target.identities]
+    )
     recipients = [find_recipient(each) for each in chosen]
-    is_hit = _kill("encrypt", yard, " ".join(yard.identities), " ".join(recipients))
-    problems += _find_damage(yard.archive.reopen(), kept)
-    if yard.dice.random() < 0.5:
-        encrypt_to(yard.archive, recipients, lambda _done, _count: None)
-        problems += _find_leftovers(yard.archive, is_encrypted=bool(recipients))
-    if _list_newest(yard.archive.reopen()) != before:
+    is_hit = _kill("encrypt", target, " ".join(target.identities), " ".join(recipients))
+    problems += _find_damage(target.archive.reopen(), kept)
+    if target.dice.random() < 0.5:
+        encrypt_to(target.archive, recipients, lambda _done, _count: None)
+        problems += _find_leftovers(target.archive, is_encrypted=bool(recipients))
+    if _list_newest(target.archive.reopen()) != before:
         problems.append("the archive has other files than before")
     return is_hit, problems
 
 
-def _kill_removal(yard: Yard, kept: set[str]) -> tuple[bool, list[str]]:
-    _change_files(yard)
-    problems = _sync(yard, kept)
-    sessions = list_sessions(yard.archive.load())
+def _kill_removal(target: TestArchive, kept: set[str]) -> tuple[bool, list[str]]:
+    _change_files(target)
+    problems = _sync(target, kept)
+    sessions = list_sessions(target.archive.load())
     if not sessions:
         return False, problems
-    chosen = yard.dice.choice(sessions)
-    gone = {version.sha256 for version in yard.archive.load().iter_versions()}
-    is_hit = _kill("forget", yard, chosen.id)
-    forget_session(yard.archive, chosen.id, dry_run=False)
-    problems += _find_leftovers(yard.archive, is_encrypted=False)
-    left = list(yard.archive.load().iter_versions())
+    chosen = target.dice.choice(sessions)
+    gone = {version.sha256 for version in target.archive.load().iter_versions()}
+    is_hit = _kill("forget", target, chosen.id)
+    forget_session(target.archive, chosen.id, dry_run=False)
+    problems += _find_leftovers(target.archive, is_encrypted=False)
+    left = list(target.archive.load().iter_versions())
     problems += [f"{each.path} is still there" for each in left if each.session == chosen.id]
     gone -= {version.sha256 for version in left}
     kept -= gone
-    problems += _find_damage(yard.archive, kept)
-    allow_again(yard.archive, chosen.id)
+    problems += _find_damage(target.archive, kept)
+    allow_again(target.archive, chosen.id)
     return is_hit, problems
 
 
-def _sync(yard: Yard, kept: set[str]) -> list[str]:
-    sync_archive(yard.archive, [yard.root])
-    kept |= {version.sha256 for version in yard.archive.load().iter_versions()}
-    return [*_find_missing(yard.archive, yard.root)]
+def _sync(target: TestArchive, kept: set[str]) -> list[str]:
+    sync_archive(target.archive, [target.root])
+    kept |= {version.sha256 for version in target.archive.load().iter_versions()}
+    return [*_find_missing(target.archive, target.root)]
 
 
-def _change_files(yard: Yard) -> None:
-    root, dice = yard.root, yard.dice
+def _change_files(target: TestArchive) -> None:
+    root, dice = target.root, target.dice
     for number in range(FILES):
         path = root / "projects" / f"p{number % 3}" / f"session-{number}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -216,18 +217,18 @@ def _make_lines(dice: random.Random) -> bytes:
     return b'{"type":"user","text":"%s"}\n' % dice.randbytes(dice.randrange(60_000)).hex().encode()
 
 
-def _kill(during: str, yard: Yard, *words: str) -> bool:
-    """Start some work and kill it; return whether it had not ended before."""
-    command = [sys.executable, "-c", CODE[during], str(yard.archive.directory), str(yard.root)]
+def _kill(during: str, target: TestArchive, *words: str) -> bool:
+    """Start some work and kill it; return whether it was still running."""
+    command = [sys.executable, "-c", CODE[during], str(target.archive.directory), str(target.root)]
     with subprocess.Popen([*command, *words], stdout=subprocess.PIPE) as process:
         if process.stdout is None or process.stdout.readline() != b"ready\n":
             raise RuntimeError(f"the process that should be killed did not start: {command}")
-        yard.timer.wait()
+        target.timer.wait()
         process.send_signal(signal.SIGKILL)
     if process.returncode not in (0, -signal.SIGKILL):
         raise RuntimeError(f"the work failed by itself: {process.returncode}")
     is_hit = process.returncode != 0
-    yard.timer.adjust(is_hit=is_hit)
+    target.timer.adjust(is_hit=is_hit)
     return is_hit
 
 
@@ -266,7 +267,7 @@ def _find_missing(archive: Archive, root: Path) -> Iterator[str]:
             yield f"{path.name} is archived with another content"
 
 
-_ROUNDS: Final[dict[str, Callable[[Yard, set[str]], tuple[bool, list[str]]]]] = {
+_ROUNDS: Final[dict[str, Callable[[TestArchive, set[str]], tuple[bool, list[str]]]]] = {
     "sync": _kill_sync,
     "encrypt": _kill_encryption,
     "forget": _kill_removal,

@@ -1,8 +1,8 @@
 """Damage both index files and query them: `python -m fuzz.damage --flips 2000 --pages 200`.
 
 Flips one bit in a file, or overwrites one page with zeros or noise, then runs real commands.
-Whatever was damaged, they have to print what they print with an undamaged index. Each damage is
-applied to a copy; the made-up sessions are large enough for pages of every kind.
+Whatever is damaged, their output must equal that with an undamaged index. Each damage is applied to
+a copy; the made-up sessions are large enough for pages of every kind.
 """
 
 import argparse
@@ -30,7 +30,7 @@ TURNS = 40
 WORDS_PER_TEXT = 25
 
 COMMANDS = (
-    # First, because a search counts turns, and a list has the counts that the index knows.
+    # First, because a search counts turns, and a list includes the counts in the index.
     ("list", "--json", "-n", "100"),
     ("search", "database", "--json"),
     ("search", "word1*", "--json", "--limit", "1000"),
@@ -116,7 +116,7 @@ class DamagedFiles:
     def run(self, command: Sequence[str]) -> Output:
         """Run a command and return its output."""
         out, err = io.StringIO(), io.StringIO()
-        # Nobody's own settings may change an answer.
+        # The user's settings must not change the output.
         ours = {VARIABLE: str(self._data), CONFIG_VARIABLE: str(self._config)}
         before = {name: os.environ.get(name) for name in ours}
         os.environ.update(ours)

@@ -8,9 +8,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from tools.demo_stories.letterpress import tell_of_letterpress
-from tools.demo_stories.recipes import tell_of_recipes
-from tools.demo_stories.tidepool import tell_of_tidepool
+from tools.demo_stories.letterpress import make_letterpress
+from tools.demo_stories.recipes import make_recipes
+from tools.demo_stories.tidepool import make_tidepool
 from tools.demo_stories.writer import Files, write_history
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "recollect" / "demo" / "claude"
@@ -18,7 +18,7 @@ TARGET = Path(__file__).resolve().parent.parent / "src" / "recollect" / "demo" /
 
 def build() -> Files:
     """Return the content of all files by their path below the root."""
-    sessions = [*tell_of_tidepool(), *tell_of_letterpress(), *tell_of_recipes()]
+    sessions = [*make_tidepool(), *make_letterpress(), *make_recipes()]
     files = {path: data for session in sessions for path, data in session.files().items()}
     return {**files, "history.jsonl": write_history(sessions)}
 

@@ -38,14 +38,14 @@ PRICE_KEYS = {
     "web_search": "web_searches_kcount",
 }
 
-# Some rules hold the beginning of a name, such as `claude-sonnet-4@` and `claude-sonnet-4-2025`.
+# Some rules have the start of a name, such as `claude-sonnet-4@` and `claude-sonnet-4-2025`.
 WHOLE_NAME = re.compile(r"[a-z0-9.-]+(?<!-\d{4})")
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
 def build(day: date, previous: PriceFile) -> PriceFile:
-    """The table as of `day`, with everything that `previous` holds."""
+    """Return the table as of `day`, with everything in `previous`."""
     provider = find_provider()
     prices = tuple(_merge(previous.prices, list(_iter_prices(provider)), day))
     names = dict(sorted((previous.names | _collect_names(provider)).items()))
@@ -56,12 +56,12 @@ def build(day: date, previous: PriceFile) -> PriceFile:
 
 
 def find_provider() -> Provider:
-    """What genai-prices says about the models of Anthropic."""
+    """Return the Anthropic provider of genai-prices."""
     return next(provider for provider in data.providers if provider.id == "anthropic")
 
 
 def to_json(table: PriceFile) -> str:
-    """The table with one price or name a line, so that a difference shows what changed."""
+    """Format the table with one price or name per line, for readable diffs."""
     names = ",\n".join(f"{_dump(name)}: {_dump(model)}" for name, model in table.names.items())
     prices = ",\n".join(_dump(price) for price in table.prices)
     return (
@@ -71,7 +71,7 @@ def to_json(table: PriceFile) -> str:
 
 
 def main(target: Path = GENERATED_PRICES) -> None:
-    """Bring the table at `target` up to date."""
+    """Update the table at `target`."""
     previous = read_bundled(target) if target.exists() else PriceFile()
     table = build(datetime.now(tz=UTC).date(), previous)
     target.write_text(to_json(table), encoding="utf-8")
@@ -112,7 +112,7 @@ def _thresholds(value: Decimal | TieredPrices | None) -> list[int]:
 
 
 def _price_at(value: Decimal | TieredPrices | None, prompt: int) -> Decimal | None:
-    """As genai-prices chooses: the last tier whose start the whole prompt is above."""
+    """Choose a tier like genai-prices: the last one whose start the whole prompt exceeds."""
     if not isinstance(value, TieredPrices):
         return value
     passed = [tier.price for tier in value.tiers if prompt > tier.start]
@@ -127,7 +127,7 @@ def _merge(old: Sequence[Price], new: Sequence[Price], day: date) -> Iterator[Pr
 
 
 def _merge_model(kept: list[Price], found: list[Price], day: date) -> list[Price]:
-    """Everything kept, then what will hold later, then what holds today if it is news."""
+    """Return all previous prices, then future ones, then today's if it is new."""
     if not kept or not found:
         return kept or found
     known = {price.first_day for price in kept}
@@ -144,7 +144,7 @@ def _in_force(prices: Iterable[Price], day: date) -> Price | None:
 
 
 def _collect_names(provider: Provider) -> dict[str, str]:
-    """Other spellings of each model, as far as the rules of genai-prices spell them out."""
+    """Return other names of each model, if the rules of genai-prices list them."""
     return {
         name: model.id
         for model in provider.models

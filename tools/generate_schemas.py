@@ -70,17 +70,17 @@ def main() -> None:
 
 
 def name_file(name: str) -> str:
-    """The file of the schema of that name: `recollect.list/2` is in `list-2.json`."""
+    """Return the file name of a schema: `list-2.json` for `recollect.list/2`."""
     return f"{name.removeprefix('recollect.').replace('/', '-')}.json"
 
 
 def format_schema(name: str) -> str:
-    """The schema as the text of its file."""
+    """Return the schema as the text of its file."""
     return json.dumps(make_schema(name), indent=2, ensure_ascii=False) + "\n"
 
 
 def make_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of the documents with that `schema`."""
+    """Return the JSON Schema of the documents with that `schema`."""
     schema = msgspec.json.schema(load_document_type(name))
     definitions = schema.get("$defs", {})
     top = definitions.pop(str(schema.pop("$ref", "")).rpartition("/")[2], schema)
@@ -91,7 +91,7 @@ def make_schema(name: str) -> dict[str, Any]:
 
 
 def make_page() -> str:
-    """The page that lists the schemas."""
+    """Return the page that lists the schemas."""
     rows = [
         f"| `{name}` | `{name_command(name)}` | [{name_file(name)}]"
         f"(../src/recollect/schemas/{name_file(name)}) |\n"
@@ -101,7 +101,7 @@ def make_page() -> str:
 
 
 def name_command(name: str) -> str:
-    """What prints documents of that schema."""
+    """Return the command that prints documents of that schema."""
     words = name.removeprefix("recollect.").partition("/")[0].replace("-", " ")
     return f"recollect {PRINTED_BY.get(words, f'{words} --json')}"
 
@@ -123,7 +123,7 @@ PRINTED_BY = {
     "archive restore": "archive restore SESSION --json",
     "archive removal": "archive forget SESSION --json",
 }
-"""Where the name of a schema does not tell all of the command."""
+"""Commands that cannot be derived from the name of a schema."""
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 Prints the size of modules, the share of imports and suppressions, the number of functions, modules
 and layers involved in a request, and how often a transcript is opened until the index is up to
 date. Requests run on the sample sessions, commands without an index; only their own process is
-measured. A layer is a package directly below `recollect`; a crossing is a function that is called
-from another layer than its own, counted once per calling layer. Reading is measured on generated
-transcripts, most of which are larger than the head and the tail that listings read.
+measured. A layer is a package directly below `recollect`; a crossing is a function called from
+another layer, counted once per calling layer. Reading is measured on generated transcripts, most of
+which are larger than the head and the tail that listings read.
 """
 
 import ast
@@ -37,7 +37,7 @@ CORPUS_SIZE: Final = 8_000_000
 
 
 class Sizes(NamedTuple):
-    """What the source looks like before it runs."""
+    """Static figures of the source."""
 
     modules: int
     lines: int
@@ -46,11 +46,11 @@ class Sizes(NamedTuple):
     import_share: float
     noqa_per_1000: float
     shared_names: int
-    """Files whose name another file has too; `__init__.py` is everybody's name."""
+    """Files that share their name with another file, not counting `__init__.py`."""
 
 
 class Reach(NamedTuple):
-    """What a request passes through."""
+    """The functions, modules and layers involved in a request."""
 
     functions: int
     modules: int
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def measure_sizes(paths: Sequence[Path]) -> Sizes:
-    """The figures of these modules, of which there are at least two."""
+    """Return the figures of these modules; there must be at least two."""
     texts = [path.read_text(encoding="utf-8") for path in paths]
     lengths = [len(text.splitlines()) for text in texts]
     names = Counter(path.name for path in paths if path.name != "__init__.py")
@@ -94,7 +94,7 @@ def measure_sizes(paths: Sequence[Path]) -> Sizes:
 
 
 def count_import_lines(text: str) -> int:
-    """The lines of import statements, wherever they are."""
+    """Return the number of lines of import statements, anywhere in a module."""
     return sum(
         (node.end_lineno or node.lineno) - node.lineno + 1
         for node in ast.walk(ast.parse(text))
@@ -103,7 +103,7 @@ def count_import_lines(text: str) -> int:
 
 
 def measure_command(*arguments: str) -> Reach:
-    """What a command passes through."""
+    """Measure a command."""
     with _open_workplace() as place:
         copy_demo(place.folder)
         process = _run_probed(place, *arguments)
@@ -111,7 +111,7 @@ def measure_command(*arguments: str) -> Reach:
 
 
 def measure_page() -> Reach:
-    """What the first look at a session page passes through, once the server is up to date."""
+    """Measure the first request of a session page, once the server is up to date."""
     with _open_workplace() as place:
         copy_demo(place.folder)
         with _run_probed_server(place) as server:
@@ -126,7 +126,7 @@ def measure_page() -> Reach:
 
 
 def measure_index() -> list[Reading]:
-    """How the transcripts are read until `recollect index --text` is done."""
+    """Measure how transcripts are read by `recollect index --text`."""
     with _open_workplace() as place:
         make_corpus(place.root, CORPUS_SIZE)
         _run_probed(place, "index", "--text")
@@ -134,7 +134,7 @@ def measure_index() -> list[Reading]:
 
 
 def measure_server() -> list[Reading]:
-    """How the transcripts are read until a new server is up to date."""
+    """Measure how transcripts are read until a new server is up to date."""
     with _open_workplace() as place:
         make_corpus(place.root, CORPUS_SIZE)
         with _run_probed_server(place):
@@ -142,7 +142,7 @@ def measure_server() -> list[Reading]:
 
 
 def summarise_calls(lines: Iterable[tuple[str, ...]]) -> Reach:
-    """The figures of the calls in a log."""
+    """Return the figures of the calls in a log."""
     calls = {line[1:] for line in lines if line[0] == CALL}
     functions = {(file, name) for _, file, name in calls}
     crossings = {
@@ -154,12 +154,12 @@ def summarise_calls(lines: Iterable[tuple[str, ...]]) -> Reach:
 
 
 def find_layer(file: str) -> str:
-    """The child of the package that a module belongs to."""
+    """Return the layer of a module."""
     return file.removeprefix(PACKAGE).partition(os.sep)[0].removesuffix(".py")
 
 
 def summarise_reads(lines: Iterable[tuple[str, ...]], root: Path) -> list[Reading]:
-    """How each transcript below `root` was read, by the log."""
+    """Return how each transcript below `root` was read, according to the log."""
     opens: Counter[str] = Counter()
     whole: Counter[str] = Counter()
     for line in lines:
@@ -177,7 +177,7 @@ class _Workplace(NamedTuple):
 
 @contextmanager
 def _open_workplace() -> Iterator[_Workplace]:
-    """Room for a Claude directory, an index and a log."""
+    """Create directories for transcripts, an index and a log."""
     with tempfile.TemporaryDirectory(prefix="recollect-measure-") as name:
         folder = Path(name)
         (folder / "log").mkdir()
@@ -186,11 +186,11 @@ def _open_workplace() -> Iterator[_Workplace]:
 
 @contextmanager
 def _run_probed_server(place: _Workplace) -> Iterator[RunningServer]:
-    """A server that is up to date; what it says goes to the log."""
+    """Run a server until it is up to date; its output goes to the log."""
     os.environ[LOG_VARIABLE] = str(place.log)
     try:
         with run_server(place.folder, place.root, module="tools.probe") as server:
-            # Not by searching: that would read what is not indexed yet.
+            # Without searching, which would read texts that are not indexed yet.
             server.wait_for_figures()
             yield server
     finally:
@@ -198,7 +198,7 @@ def _run_probed_server(place: _Workplace) -> Iterator[RunningServer]:
 
 
 def _run_probed(place: _Workplace, *arguments: str) -> int:
-    """The id of a process that ran `recollect` to its end."""
+    """Run `recollect` to completion; return the id of its process."""
     environment = {
         **os.environ,
         LOG_VARIABLE: str(place.log),
@@ -224,7 +224,7 @@ def _read_log(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def print_sizes(sizes: Sizes) -> None:
-    """The figures of the source, one a line."""
+    """Print the figures of the source, one per line."""
     print(f"modules            {sizes.modules:8,}")
     print(f"lines              {sizes.lines:8,}")
     print(f"lines per module   {sizes.median_lines:8,.0f}   (p90 {sizes.p90_lines:,.0f})")
@@ -234,12 +234,12 @@ def print_sizes(sizes: Sizes) -> None:
 
 
 def print_reach(name: str, reach: Reach) -> None:
-    """The figures of a request in one line."""
+    """Print the figures of a request on one line."""
     print(f"{name:14}{reach.functions:12}{reach.modules:10}{reach.crossings:18}")
 
 
 def print_readings(name: str, readings: Sequence[Reading]) -> None:
-    """The figures of all transcripts in one line."""
+    """Print the figures of all transcripts on one line."""
     opens, whole = [each.opens for each in readings], [each.whole for each in readings]
     print(f"{name:14}{median(opens):12g},{max(opens):3}{median(whole):12g},{max(whole):3}")
 

@@ -22,7 +22,7 @@ CALL, READ, MARK = "call", "read", "mark"
 
 
 class Log:
-    """Lines of words between tabs, in one file per process."""
+    """Tab-separated lines, in one file per process."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -39,11 +39,11 @@ class Log:
 
 
 class CallProbe:
-    """Notes each pair of functions of the package once: the one that is called, and by whom.
+    """Logs each pair of caller and called function of the package once.
 
-    The caller is the next function of the package on the stack: a framework between the two does
-    not hide that one of our layers asks another. Class bodies, lambdas and comprehensions are no
-    functions here.
+    The caller is the next function of the package on the stack, so a framework in between does not
+    hide a call from one layer to another. Class bodies, lambdas and comprehensions do not count as
+    functions.
     """
 
     def __init__(self, log: Log) -> None:
@@ -51,7 +51,7 @@ class CallProbe:
         self._seen: set[tuple[CodeType | None, CodeType]] = set()
 
     def start(self) -> None:
-        """Look at the calls of this thread and of all that come after it."""
+        """Log the calls of this thread and of all threads started later."""
         threading.setprofile(self._note)
         sys.setprofile(self._note)
         signal.signal(signal.SIGUSR1, self._forget)
@@ -83,10 +83,10 @@ def _is_function(code: CodeType) -> bool:
 
 
 def count_reads(log: Log) -> None:
-    """From now on, say of every transcript that is closed how many bytes were read from it."""
+    """From now on, log how many bytes were read from each transcript when it is closed."""
 
     class CountedFile(source.DiskFile):
-        """A file that counts what is read."""
+        """A file that counts the bytes read."""
 
         _count = 0
 
@@ -107,7 +107,7 @@ def count_reads(log: Log) -> None:
 
         def close(self) -> None:
             if not self.closed and str(self.name).endswith(".jsonl"):
-                # Not by its own method: that would be logged as a call of the program.
+                # Not with its own method, which would be logged as a call of the program.
                 log.write(READ, self.name, self._count, os.fstat(self.fileno()).st_size)
             super().close()
 

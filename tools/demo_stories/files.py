@@ -9,12 +9,12 @@ _KEPT = 30_000
 
 
 def number_lines(text: str, start: int = 1) -> str:
-    """A file as `Read` shows it to the model."""
+    """Return a file as `Read` shows it to the model."""
     return "\n".join(f"{number}\t{line}" for number, line in enumerate(text.splitlines(), start))
 
 
 def read_result(path: str, text: str) -> Json:
-    """The result of `Read` for a whole text file."""
+    """Return the result of `Read` for a whole text file."""
     count = len(text.splitlines())
     file = {
         "filePath": path,
@@ -27,7 +27,7 @@ def read_result(path: str, text: str) -> Json:
 
 
 def patch(before: str, after: str) -> list[Json]:
-    """The hunks between two texts."""
+    """Return the hunks between two texts."""
     hunks: list[Json] = []
     for line in list(
         difflib.unified_diff(before.splitlines(), after.splitlines(), n=3, lineterm="")
@@ -45,7 +45,7 @@ def _range(side: str, numbers: tuple[int, ...]) -> Json:
 
 
 def edit_result(path: str, before: str, old: str, new: str) -> Json:
-    """The result of `Edit`."""
+    """Return the result of `Edit`."""
     return {
         "filePath": path,
         "oldString": old,
@@ -58,7 +58,7 @@ def edit_result(path: str, before: str, old: str, new: str) -> Json:
 
 
 def write_result(path: str, text: str) -> Json:
-    """The result of `Write` for a new file."""
+    """Return the result of `Write` for a new file."""
     return {
         "type": "create",
         "filePath": path,
@@ -70,12 +70,12 @@ def write_result(path: str, text: str) -> Json:
 
 
 def shell_result(output: str, **fields: object) -> Json:
-    """The result of a command that went well."""
+    """Return the result of a successful command."""
     return {"stdout": output, "stderr": "", "interrupted": False, "isImage": False, **fields}
 
 
 def spilled(output: str, path: str) -> tuple[str, Json]:
-    """What the model sees of an output that was too big for the transcript, and the result."""
+    """Return the preview of output that was too large for the transcript, and the result."""
     size = len(output.encode())
     text = (
         f"<persisted-output>\nOutput too large ({size / 1024:.1f}KB). "

@@ -32,13 +32,13 @@ export const plain: Theme = {
 """
 
 
-def tell_of_letterpress() -> list[Session]:
-    """The sessions, oldest first."""
+def make_letterpress() -> list[Session]:
+    """Return the sessions, oldest first."""
     return [_rename_option(), _document_themes(), _write_notes()]
 
 
 def _rename_option() -> Session:
-    """A session of 2.0.x: its subagent has a file of its own beside the session's."""
+    """A session of 2.0.x: its subagent has a separate file beside the session's."""
     model = "claude-sonnet-4-5-20250929"
     session = Session("rename", CWD, "2.0.77", "2026-01-14T19:22:10")
     chain = Chain(session, model)
@@ -118,7 +118,7 @@ def _explore_flat(session: Session, prompt: str, answer: str) -> str:
 
 
 def _document_themes() -> Session:
-    """A session of today, with a subagent below the session's directory."""
+    """A session of a current client, with a subagent below the session's directory."""
     session = Session("themes", CWD, "2.1.325", "2026-11-11T10:31:02", branch="docs/themes")
     session.open("Agent", "Bash", "Read", "Write")
     chain = Chain(session, "claude-opus-5-5")
@@ -227,7 +227,7 @@ def _write_guide(chain: Chain) -> None:
 
 
 def _write_notes() -> Session:
-    """A session without a person: `claude -p` in a release script."""
+    """A headless session: `claude -p` in a release script."""
     session = Session("notes", CWD, "2.1.325", "2026-11-12T06:00:03", entrypoint="sdk-cli")
     request = "Write release notes for 3.2 from the commits since v3.1. Three points at most."
     session.note("queue-operation", operation="enqueue", timestamp=session.wait(0), content=request)

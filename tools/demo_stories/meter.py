@@ -23,24 +23,24 @@ SYSTEM_TOKENS = 11_800
 
 
 def count_tokens(text: str) -> int:
-    """About as many tokens as `text` has; Chinese needs more of them per character."""
+    """Estimate the tokens of `text`; Chinese needs more of them per character."""
     wide = sum(ord(character) > 0x2E80 for character in text)
     return max(1, (len(text) - wide) // 4 + wide)
 
 
 @dataclass
 class Context:
-    """What a conversation holds at a moment: the part in the cache, and what came since."""
+    """The context of a conversation: the cached part, and what was added since."""
 
     cached: int = SYSTEM_TOKENS
     pending: int = 2_400
 
     def add(self, text: str) -> None:
-        """Put more words into the conversation."""
+        """Add words to the conversation."""
         self.pending += count_tokens(text)
 
     def compact(self, summary: str) -> int:
-        """Replace the conversation by its summary; the size that it had."""
+        """Replace the conversation by its summary; return its previous size."""
         before = self.cached + self.pending
         self.cached, self.pending = SYSTEM_TOKENS, 2_400 + count_tokens(summary)
         return before
@@ -48,12 +48,12 @@ class Context:
 
 @dataclass
 class Meter:
-    """What a session and its subagents have used so far, by model."""
+    """The usage of a session and its subagents so far, by model."""
 
     totals: dict[str, Json] = field(default_factory=dict)
 
     def count(self, model: str, context: Context, output: int, thinking: int) -> Json:
-        """The `usage` of one answer, which is counted and becomes part of the conversation."""
+        """Return the `usage` of one reply, which is counted and added to the conversation."""
         read, written, sent = context.cached, context.pending, 3 + output % 7
         context.cached, context.pending = read + written, output
         self._add(model, (sent, output, read, written), thinking)
@@ -70,7 +70,7 @@ class Meter:
         }
 
     def count_unseen(self, model: str, output: int, read: int, *, searches: int = 0) -> None:
-        """Count a call that leaves no record of its own: a compaction, a search."""
+        """Count a call without a record, such as a compaction or a search."""
         self._add(model, (12, output, read, 0), 0)
         total = self.totals[model]
         total["webSearchRequests"] += searches
@@ -78,7 +78,7 @@ class Meter:
 
     @property
     def cost(self) -> float:
-        """Dollars so far."""
+        """Return the cost so far, in dollars."""
         return round(sum(float(total["costUSD"]) for total in self.totals.values()), 10)
 
     def _add(self, model: str, tokens: tuple[int, int, int, int], thinking: int) -> None:

@@ -21,13 +21,13 @@ def to_grams(cups, what):
 """
 
 
-def tell_of_recipes() -> list[Session]:
-    """The sessions, oldest first."""
+def make_recipes() -> list[Session]:
+    """Return the sessions, oldest first."""
     return [_find_duplicates(), _convert_units()]
 
 
 def _find_duplicates() -> Session:
-    """A session of 1.0.x: its subagent is in the same file, on a chain of its own."""
+    """A session of 1.0.x: its subagent is in the same file, as a separate chain."""
     session = Session("duplicates", CWD, "1.0.128", "2026-01-05T20:05:47", branch="")
     leaf = session.make_uuid()
     session.lines.append(

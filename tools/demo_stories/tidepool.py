@@ -57,8 +57,8 @@ PIXEL = (
 )
 
 
-def tell_of_tidepool() -> list[Session]:
-    """The sessions, oldest first."""
+def make_tidepool() -> list[Session]:
+    """Return the sessions, oldest first."""
     return [_fix_flaky_test(), _add_json_flag(), _speed_up_import()]
 
 
@@ -158,7 +158,7 @@ def _fix_flaky_test() -> Session:
 
 
 def _queue(chain: Chain, text: str) -> None:
-    """A prompt that was typed while the model was busy; it is in no `user` record."""
+    """Add a prompt that was typed while the model was busy; it is in no `user` record."""
     session = chain.session
     source, delivery, time = session.make_uuid(), session.make_uuid(), session.wait(2)
     session.note("queue-operation", operation="enqueue", timestamp=time, content=text)

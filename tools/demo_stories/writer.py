@@ -22,25 +22,25 @@ NO_LEAF = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call that waits for its result: its id, and its record."""
+    """A pending tool call: its id and its record."""
 
     id: str
     uuid: str
 
 
 def think(text: str) -> Json:
-    """Reasoning, with a signature such as the API gives it."""
+    """Return a thinking block, with a signature like those of the API."""
     signature = hashlib.sha512(text.encode()).hexdigest()
     return {"type": "thinking", "thinking": text, "signature": signature}
 
 
 def say(text: str) -> Json:
-    """Words of the model."""
+    """Return a text block."""
     return {"type": "text", "text": text}
 
 
 def call(name: str, **arguments: object) -> Json:
-    """A tool call; its id is filled in when it is written."""
+    """Return a tool call; its id is set when it is written."""
     return {"type": "tool_use", "id": "", "name": name, "input": arguments}
 
 
@@ -60,7 +60,7 @@ class Session:
     meter: Meter = field(default_factory=Meter)
 
     def __post_init__(self) -> None:
-        """Set the clock and take the session's own id."""
+        """Set the clock and the id of the session."""
         self._count = 0
         self._snapshot = ""
         self.began = self.clock = datetime.fromisoformat(self.start).replace(tzinfo=UTC)
@@ -81,22 +81,22 @@ class Session:
         return re.sub("[^A-Za-z0-9]", "-", "".join(characters))
 
     def wait(self, seconds: float) -> str:
-        """Let time pass; the new time as a client writes it."""
+        """Advance the clock; return the new time as a client writes it."""
         self.clock += timedelta(seconds=seconds, milliseconds=self._draw("time")[0])
         return self.clock.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def make_uuid(self) -> str:
-        """The next id of a record."""
+        """Return the next id of a record."""
         return str(uuid.UUID(bytes=self._draw("uuid")[:16], version=4))
 
     def make_id(self, prefix: str, length: int = 22) -> str:
-        """The next id in the manner of the API."""
+        """Return the next id in the format of the API."""
         letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789"
         drawn = self._draw(prefix)
         return prefix + "".join(letters[byte % len(letters)] for byte in drawn[:length])
 
     def make_agent_id(self, length: int) -> str:
-        """The next id of a subagent."""
+        """Return the next id of a subagent."""
         return "a" + self._draw("agent").hex()[: length - 1]
 
     def note(self, kind: str, **fields: object) -> None:
@@ -104,7 +104,7 @@ class Session:
         self.lines.append({"type": kind, **fields, "sessionId": self.id})
 
     def note_cost(self, *, added: int = 0, removed: int = 0, tools_ms: int = 0) -> None:
-        """Write the client's own sum of what was used."""
+        """Write the client's own totals."""
         passed = self.clock - self.began
         self.note(
             "cost-state",
@@ -121,13 +121,13 @@ class Session:
         )
 
     def open(self, *tools: str) -> None:
-        """Write what a client of today writes before the first prompt."""
+        """Write what a current client writes before the first prompt."""
         self.note("mode", mode="normal")
         self.note("permission-mode", permissionMode="default")
         self.note("tools-used", tools=sorted(tools))
 
     def back_up(self, message: str, file: str, before: str | None) -> None:
-        """Write that `file` is about to change for the first time, and keep what it was."""
+        """Write the record and the backup for the first change of `file`."""
         name = None
         if before is not None:
             name = f"{hashlib.sha256(file.encode()).hexdigest()[:16]}@v1"
@@ -139,7 +139,7 @@ class Session:
         )
 
     def take_snapshot(self, message: str) -> None:
-        """Write the state of the tracked files when a prompt came."""
+        """Write the state of the tracked files at a prompt."""
         self._snapshot = message
         snapshot = {"messageId": message, "trackedFileBackups": {}, "timestamp": self.wait(0)}
         self.lines.append(
@@ -152,16 +152,16 @@ class Session:
         )
 
     def add_sidecar(self, path: str, text: str) -> str:
-        """Put a file beside the transcript; its path on the machine of the story."""
+        """Add a file beside the transcript; return its path on the fictional machine."""
         self.sidecars[f"projects/{self.project}/{self.id}/{path}"] = text.encode()
         return f"{HOME}/.claude/projects/{self.project}/{self.id}/{path}"
 
     def add_root_file(self, path: str, value: object) -> None:
-        """Put a JSON file below the root."""
+        """Add a JSON file below the root."""
         self.sidecars[path] = json.dumps(value, ensure_ascii=False, indent=2).encode()
 
     def files(self) -> Files:
-        """The transcript and everything beside it."""
+        """Return the transcript and all files beside it."""
         return {f"projects/{self.project}/{self.id}.jsonl": to_lines(self.lines), **self.sidecars}
 
     def _draw(self, purpose: str) -> bytes:
@@ -170,7 +170,7 @@ class Session:
 
 
 class Chain:
-    """A conversation: records that hang on each other, in the session's file or in another."""
+    """A conversation: linked records, in the session's file or in another."""
 
     def __init__(
         self, session: Session, model: str, *, agent: str = "", inline: bool = False
@@ -186,7 +186,7 @@ class Chain:
         self._prompts = 0
 
     def prompt(self, content: str | list[Json], *, gap: float = 45, **fields: object) -> str:
-        """Write a prompt of the person, or of the conversation that started this one."""
+        """Write a prompt of the user, or of the conversation that started this one."""
         self.session.wait(gap)
         text = content if isinstance(content, str) else str(content[-1]["text"])
         self.context.add(text)
@@ -198,12 +198,12 @@ class Chain:
         return self._write("user", record)
 
     def inject(self, text: str, **fields: object) -> str:
-        """Write a text of the client under the person's name."""
+        """Write text of the client as a user record."""
         self.context.add(text)
         return self._write("user", {"message": {"role": "user", "content": text}, **fields})
 
     def answer(self, *blocks: Json, seconds: float = 4) -> list[Call]:
-        """Write one answer of the model, a record for each block; the calls in it."""
+        """Write one reply of the model, a record per block; return the calls in it."""
         calls: list[Call] = []
         message = self._message(blocks)
         request = self.session.make_id("req_01")
@@ -227,7 +227,7 @@ class Chain:
         seconds: float = 1,
         **fields: object,
     ) -> str:
-        """Write the result of a call; a string as `detail` says what went wrong."""
+        """Write the result of a call; a string as `detail` is an error message."""
         self.session.wait(seconds)
         self.context.add(content if isinstance(content, str) else json.dumps(content)[:4000])
         block: Json = {"tool_use_id": asked.id, "type": "tool_result", "content": content}
@@ -242,21 +242,21 @@ class Chain:
         return self._write("user", {**record, **fields})
 
     def use(self, tool: Json, content: object, detail: object = None, *words: Json) -> Call:
-        """Write a call, with `words` before it, and its result at once."""
+        """Write a call, preceded by `words`, and its result."""
         (asked,) = self.answer(*words, tool)
         self.result(asked, content, detail)
         return asked
 
     def system(self, subtype: str, **fields: object) -> str:
-        """Write a notice of the client."""
+        """Write a system message of the client."""
         return self._write("system", {"subtype": subtype, **fields})
 
     def attach(self, kind: str, **fields: object) -> str:
-        """Write context that the client put beside the conversation."""
+        """Write an attachment."""
         return self._write("attachment", {"attachment": {"type": kind, **fields}})
 
     def set_scene(self) -> None:
-        """Write the context that a client of today gives with the first prompt."""
+        """Write the context that a current client adds to the first prompt."""
         snapshot = {
             "workingDirectory": self.session.cwd,
             "isWorktree": False,
@@ -269,7 +269,7 @@ class Chain:
         self.attach("date", date=self.session.clock.date().isoformat())
 
     def end_turn(self, last_prompt: str) -> None:
-        """Write what a client of today writes when the model has finished."""
+        """Write what a current client writes when the model has finished."""
         passed = int((self.session.clock - self.session.began).total_seconds() * 1000)
         self.system(
             "turn_duration", durationMs=passed % 600_000, messageCount=len(self.lines), isMeta=False
@@ -354,13 +354,13 @@ class Chain:
 
 
 def to_lines(records: Iterable[Json]) -> bytes:
-    """Records as a client writes them: one line each, not a space too many, no escapes."""
+    """Format records as a client does: one line each, compact, without escapes."""
     lines = [json.dumps(record, ensure_ascii=False, separators=(",", ":")) for record in records]
     return "".join(f"{line}\n" for line in lines).encode()
 
 
 def write_history(sessions: Iterable[Session]) -> bytes:
-    """The list of typed prompts that a client keeps for all projects together."""
+    """Return the history of typed prompts that a client keeps for all projects."""
     rows = [
         {
             "display": text,
