@@ -175,10 +175,10 @@ class WorkerPool:
             process.close()
 
     def _start(self) -> None:
-        ours, theirs = multiprocessing.Pipe()
-        self._inherited.append(ours.fileno())
+        local, remote = multiprocessing.Pipe()
+        self._inherited.append(local.fileno())
         to_close = tuple(self._inherited) if self._is_forking else ()
-        arguments = (theirs, self._work, self._begin, to_close)
+        arguments = (remote, self._work, self._begin, to_close)
         process: BaseProcess
         if self._is_forking:
             process = multiprocessing.get_context("fork").Process(target=_serve, args=arguments)
@@ -186,9 +186,9 @@ class WorkerPool:
             process = multiprocessing.get_context("spawn").Process(target=_serve, args=arguments)
         process.daemon = True
         process.start()
-        theirs.close()
+        remote.close()
         self._processes.append(process)
-        self._given[ours] = deque()
+        self._given[local] = deque()
 
     def collect(self) -> Iterator[tuple[int, bytes]]:
         """Yield what the workers send, and do here what a worker left that died."""

@@ -177,11 +177,11 @@ class ChatScreen:
         try:
             info = await self._conversation.client_info()
         except RecollectError as error:
-            self._say(str(error))
+            self._print_message(str(error))
             return
         own = {command.name for command in _OWN_COMMANDS}
-        theirs = (command for command in info.commands if command.name not in own)
-        self._commands = (*_OWN_COMMANDS, *theirs)
+        client_commands = (command for command in info.commands if command.name not in own)
+        self._commands = (*_OWN_COMMANDS, *client_commands)
 
     async def _read_events(self) -> None:
         async for event in self._conversation.events():
@@ -202,7 +202,7 @@ class ChatScreen:
             try:
                 await self._take(text)
             except RecollectError as error:
-                self._say(str(error))
+                self._print_message(str(error))
 
     async def _take(self, text: str) -> None:
         if self._addressee is not None:
@@ -235,14 +235,14 @@ class ChatScreen:
                 raise UsageError("Specify a mode: /mode default, acceptEdits, plan, …")
             case "/effort" if value:
                 await self._conversation.set_effort(None if value == "default" else value)
-                self._say(f"Effort: {value}")
+                self._print_message(f"Effort: {value}")
             case "/effort":
                 raise UsageError("Specify a level: /effort low, medium, high, …")
             case "/tasks" if value:
                 await self._conversation.stop_task(value)
             case "/tasks":
                 tasks = [f"{name} {about}" for name, about in self._conversation.tasks.items()]
-                self._say("; ".join(tasks) or "No background tasks.")
+                self._print_message("; ".join(tasks) or "No background tasks.")
             case "/context":
                 await self._show_context()
             case _:
@@ -251,7 +251,7 @@ class ChatScreen:
     async def _show_context(self) -> None:
         usage = await self._conversation.context_usage()
         total = format_count(usage.total_tokens, "token")
-        self._say(f"{total} of {usage.max_tokens:,}" if usage.max_tokens else total)
+        self._print_message(f"{total} of {usage.max_tokens:,}" if usage.max_tokens else total)
 
     def _follow_requests(self) -> None:
         pending = self._conversation.pending
@@ -296,7 +296,7 @@ class ChatScreen:
     def _list_commands(self) -> Iterable[SlashCommand]:
         return () if self._dialog else self._commands
 
-    def _say(self, text: str) -> None:
+    def _print_message(self, text: str) -> None:
         self._print(render_notice(text, self._canvas))
 
     def _print(self, lines: Iterable[str]) -> None:
@@ -347,7 +347,7 @@ class ChatScreen:
             elif event.current_buffer.text:
                 event.current_buffer.reset()
             else:
-                self._say("Ctrl+D or /exit ends the conversation.")
+                self._print_message("Ctrl+D or /exit ends the conversation.")
 
         return interrupt
 
@@ -355,7 +355,7 @@ class ChatScreen:
         try:
             await self._conversation.interrupt()
         except RecollectError as error:
-            self._say(str(error))
+            self._print_message(str(error))
 
 
 def _ignore(event: KeyPressEvent) -> None:

@@ -166,7 +166,7 @@ class _InteractiveRun:
         try:
             await self.conversation.interrupt()
         except RecollectError as error:
-            self._say(str(error))
+            self._print_message(str(error))
 
     def _show(self, event: conversation_events.ConversationEvent) -> None:
         lines = list(self._output.render(event))
@@ -199,9 +199,9 @@ class _InteractiveRun:
                 else:
                     self._screen.print(list(dialog.render(self._canvas)))
             except RecollectError as error:
-                self._say(str(error))
+                self._print_message(str(error))
 
-    def _say(self, text: str) -> None:
+    def _print_message(self, text: str) -> None:
         self._screen.print(list(render_notice(text, self._canvas)))
 
 

@@ -85,8 +85,8 @@ def _render_fork(session: Session, view: turn_documents.TurnView, canvas: Canvas
     others = turn_selection.list_alternatives(session)
     numbers = {uuid: number for number, uuid in enumerate(others, start=1)}
     for fork in forks:
-        ways = [f"--branch {numbers[each]}" for each in fork.options if each in numbers]
-        yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(ways)}", "yellow")
+        options = [f"--branch {numbers[each]}" for each in fork.options if each in numbers]
+        yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(options)}", "yellow")
 
 
 def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:

@@ -29,24 +29,24 @@ _INDENT: Final = "  "
 _MINUTE: Final = 60
 
 
-def iter_overview(look: "FirstRunOverview", columns: int, now: datetime) -> Iterator[str]:
+def iter_overview(found: "FirstRunOverview", columns: int, now: datetime) -> Iterator[str]:
     """Yield the sessions found, those to be deleted soon, and the time that indexing takes."""
-    since = f"; the oldest is from {format_date(look.oldest)}" if look.oldest else ""
-    projects = format_count(look.projects, "project")
+    since = f"; the oldest is from {format_date(found.oldest)}" if found.oldest else ""
+    projects = format_count(found.projects, "project")
     yield from wrap(
-        f"Found {format_count(look.sessions, 'session')} in {projects}, "
-        f"{format_bytes(look.bytes)}{since}.",
+        f"Found {format_count(found.sessions, 'session')} in {projects}, "
+        f"{format_bytes(found.bytes)}{since}.",
         columns,
         "",
     )
-    if look.expiring:
+    if found.expiring:
         yield from wrap(
-            f"Claude Code deletes sessions {look.retention_days:g} days after their last change, "
-            f"{look.expiring:,} of them within {SOON.days} days. Next to be deleted:",
+            f"Claude Code deletes sessions {found.retention_days:g} days after their last change, "
+            f"{found.expiring:,} of them within {SOON.days} days. Next to be deleted:",
             columns,
             "",
         )
-        for each in look.next_expiring:
+        for each in found.next_expiring:
             yield _describe_expiring(each, columns, now)
         yield from wrap(
             "To keep them: recollect archive enable, or set a larger "
@@ -55,7 +55,7 @@ def iter_overview(look: "FirstRunOverview", columns: int, now: datetime) -> Iter
             "",
         )
     yield from wrap(
-        f"The first search indexes everything, which takes {_show_seconds(look.index_seconds)}; "
+        f"The first search indexes everything, which takes {_show_seconds(found.index_seconds)}; "
         "later ones only what is new.",
         columns,
         "",
@@ -113,6 +113,6 @@ def welcome(claude_dirs: tuple[Path, ...]) -> None:
     """Print the overview to stderr; raise NothingFound if there are no sessions."""
     now = read_clock()
     with command_workspace(claude_dirs) as workspace:
-        look = workspace.first_run_overview()
-    lines = iter_overview(look, count_columns(), now)
+        found = workspace.first_run_overview()
+    lines = iter_overview(found, count_columns(), now)
     click.echo("\n".join([*lines, ""]), err=True)

@@ -199,7 +199,7 @@ def find_figures(
     own = None if status.cost is None else TotalsSum(status.cost, 0)
     return StatuslineFigures(
         status=status,
-        state=_judge(totals, status, directory),
+        state=_find_state(totals, status, directory),
         session=own or (totals.session if totals else None),
         is_session_from_client=own is not None,
         today=totals and _add(past[start] for start in past if zone.find_day(start) == day),
@@ -223,7 +223,7 @@ def _mark(root: str) -> str:
     return os.path.join(root, "")
 
 
-def _judge(totals: QuickTotals | None, status: StatusInput, directory: Path) -> IndexState:
+def _find_state(totals: QuickTotals | None, status: StatusInput, directory: Path) -> IndexState:
     if totals is None:
         is_there = (directory / INDEX_NAME).exists()
         return IndexState.UNREADABLE if is_there else IndexState.MISSING

@@ -30,12 +30,12 @@ from recollect.documents.turn_documents import Fields, Picture
 from recollect.errors import RecollectError
 from recollect.reader import line_blocks
 from recollect.redact.findings import Match, RedactionPolicy
-from recollect.redact.record_lines import find_in_record, holds_known, learn_record, mask_record
+from recollect.redact.record_lines import contains_known, find_in_record, learn_record, mask_record
 from recollect.redact.redactor import Redactor
 from recollect.sources.safe_files import open_file
 from recollect.worker_processes import WorkerPool, count_cores
 
-_STRETCH: Final = 1 << 20
+_RANGE_BYTES: Final = 1 << 20
 """Number of bytes of a file that a worker scans at a time."""
 
 
@@ -67,13 +67,13 @@ class RecordMask:
         self._redactor = redactor.without_personal_data()
         self._ends: dict[str, int] = {}
         """The end of the lines that have been scanned, by file."""
-        self._telling: dict[str, set[int]] = {}
+        self._secret_lines: dict[str, set[int]] = {}
         self._finish: Callable[[], None] | None = None
 
     @property
     def is_needed(self) -> bool:
         """Return whether any line so far contains a secret."""
-        return bool(self._telling) or self._redactor.is_aware
+        return bool(self._secret_lines) or self._redactor.is_aware
 
     @contextmanager
     def scan_in_background(self, files: Iterable[str]) -> Iterator[None]:
@@ -81,17 +81,17 @@ class RecordMask:
         policy = self._redactor.policy
         # Compiles the rules once for all processes.
         find_in_record(b"", policy)
-        stretches = [stretch for file in files for stretch in _cut_file(file)]
+        ranges = [file_range for file in files for file_range in _cut_file(file)]
 
         def scan(number: int) -> bytes:
-            return msgpack.encode(scan_range(stretches[number], policy))
+            return msgpack.encode(scan_range(ranges[number], policy))
 
         with ExitStack() as stack:
             pool = stack.enter_context(
                 WorkerPool(
                     scan,
-                    len(stretches),
-                    in_flight=len(stretches),
+                    len(ranges),
+                    in_flight=len(ranges),
                     # The work in the block takes longer than the scan, and needs a core of its own.
                     workers=max(count_cores() - 1, 1),
                 )
@@ -100,8 +100,8 @@ class RecordMask:
             def finish() -> None:
                 results = dict(pool.collect())
                 stack.close()
-                for number, stretch in enumerate(stretches):
-                    self._add(stretch.file, msgpack.decode(results[number], type=ScannedLines))
+                for number, file_range in enumerate(ranges):
+                    self._add(file_range.file, msgpack.decode(results[number], type=ScannedLines))
 
             self._finish = finish
             stack.callback(setattr, self, "_finish", None)
@@ -116,13 +116,13 @@ class RecordMask:
     def scan(self, files: Iterable[str]) -> None:
         """Scan files in this process: a server must not start processes for a request."""
         for file in files:
-            for stretch in _cut_file(file, self._ends.get(file, 0)):
-                self._add(file, scan_range(stretch, self._redactor.policy))
+            for file_range in _cut_file(file, self._ends.get(file, 0)):
+                self._add(file, scan_range(file_range, self._redactor.policy))
 
     def _add(self, file: str, scanned: ScannedLines) -> None:
         for offset, matches in scanned.matches.items():
             self._redactor.remember(matches)
-            self._telling.setdefault(file, set()).add(offset)
+            self._secret_lines.setdefault(file, set()).add(offset)
         self._ends[file] = scanned.end
 
     def collect_secrets(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
@@ -137,12 +137,12 @@ class RecordMask:
     def __call__(self, file: str, block: line_blocks.LineBlock) -> Mapping[int, bytes]:
         """Return the lines of a block that contain secrets, with tags in place of the secrets."""
         self.collect_secrets(file, block)
-        telling = self._telling.get(file, set())
+        secret_lines = self._secret_lines.get(file, set())
         masked = {}
         for start, end in _iter_lines(block.data):
             line = block.data[start:end]
-            is_telling = block.offset >= line_blocks.NOWHERE or block.offset + start in telling
-            if is_telling or holds_known(line, self._redactor):
+            has_secret = block.offset >= line_blocks.NOWHERE or block.offset + start in secret_lines
+            if has_secret or contains_known(line, self._redactor):
                 masked[start] = mask_record(line.rstrip(b"\r\n"), self._redactor)
         return masked
 
@@ -155,27 +155,27 @@ class RecordMask:
             # Not for single lines, or for lines that are still being written.
             self._ends[file] = offset + len(line)
         if learn_record(line, self._redactor):
-            self._telling.setdefault(file, set()).add(offset)
+            self._secret_lines.setdefault(file, set()).add(offset)
 
 
 def _cut_file(file: str, start: int = 0) -> Iterator[ScanRange]:
     """Yield ranges of about equal length, starting at `start`."""
     with open_file(file) as opened:
         size = opened.find_status().st_size
-    for begin in range(start, size, _STRETCH):
-        yield ScanRange(file, begin, min(begin + _STRETCH, size), size)
+    for begin in range(start, size, _RANGE_BYTES):
+        yield ScanRange(file, begin, min(begin + _RANGE_BYTES, size), size)
 
 
-def scan_range(stretch: ScanRange, policy: RedactionPolicy) -> ScannedLines:
+def scan_range(file_range: ScanRange, policy: RedactionPolicy) -> ScannedLines:
     """Scan the lines of a range; a line that crosses its end belongs to the next range."""
     matches: dict[int, list[Match]] = {}
-    with open_file(stretch.file) as file:
-        end = line_blocks.seek_line_start(file, stretch.stop)
-        splitter = line_blocks.BlockSplitter(line_blocks.seek_line_start(file, stretch.start))
-        is_last = stretch.stop == stretch.size
+    with open_file(file_range.file) as file:
+        end = line_blocks.seek_line_start(file, file_range.stop)
+        splitter = line_blocks.BlockSplitter(line_blocks.seek_line_start(file, file_range.start))
+        is_last = file_range.stop == file_range.size
         blocks = [
             block
-            for piece in line_blocks.iter_pieces(file, stretch.size if is_last else end)
+            for piece in line_blocks.iter_pieces(file, file_range.size if is_last else end)
             for block in splitter.feed(piece)
         ]
         # The last line may be unfinished, so it is scanned again when it is complete.

@@ -110,7 +110,7 @@ def _rank(path: ProjectPath, wanted: str) -> int | None:
     if not wanted:
         return text.count("/")
     tests = (text == wanted, name.startswith(wanted), wanted in name, wanted in text)
-    found = next((rank for rank, holds in enumerate(tests) if holds), None)
+    found = next((rank for rank, matches in enumerate(tests) if matches), None)
     return 4 if found is None and _has_letters(text, wanted) else found
 
 

@@ -198,8 +198,8 @@ class IncrementalSession:
             subagents.attach_subagents(session, children)
             return
         # All subagents are in one directory: those that this one did not start go to a placeholder.
-        stand_in = Session((), metadata.Provenance(id=transcript.session_id or ""))
-        subagents.attach_subagents(stand_in, [make_child(transcript, session), *children])
+        substitute = Session((), metadata.Provenance(id=transcript.session_id or ""))
+        subagents.attach_subagents(substitute, [make_child(transcript, session), *children])
 
 
 class _Reading:

@@ -114,7 +114,7 @@ class Tail:
         """Return the next records, about `CHUNK` bytes of them."""
         try:
             with open_file(self.path) as file:
-                return self._look(file)
+                return self._examine(file)
         except (UnreadableInput, OSError):
             return TailStep(is_gone=not is_present(str(self.path)))
 
@@ -149,17 +149,17 @@ class Tail:
                 for chunk in iter_chunks(file, mark.offset):
                     digest.update(chunk)
                     yield
-                looks = {_identify(each) for each in (seen, capture_state(file), self._state)}
+                identities = {_identify(each) for each in (seen, capture_state(file), self._state)}
         except (UnreadableInput, OSError):
             return
         if digest.digest() != mark.digest:
             self._is_rewritten = True
-        elif len(looks) == 1:
+        elif len(identities) == 1:
             self._record(seen)
             self._checked = seen.stamp
         self._scanned = 0
 
-    def _look(self, file: SourceFile) -> TailStep:
+    def _examine(self, file: SourceFile) -> TailStep:
         seen, known = capture_state(file), self._state
         reset = self._find_rewrite(file, known, seen) if known else self._begin(file, seen)
         if reset:

@@ -146,7 +146,7 @@ class PollingWatcher:
                 known = found
                 next_sweep = time.monotonic() + SWEEP_SHARE * (time.monotonic() - start)
             else:
-                states = await asyncio.to_thread(_look_at, tuple(hot))
+                states = await asyncio.to_thread(_examine, tuple(hot))
                 changed = {path for path, state in states.items() if known.get(path) != state}
                 known.update(states)
             hot = {path: moment for path, moment in hot.items() if start - moment < HOT_SECONDS}
@@ -174,7 +174,7 @@ def _sweep(directories: Iterable[Path]) -> dict[str, FileTimes]:
     return found
 
 
-def _look_at(paths: Iterable[str]) -> dict[str, FileTimes]:
+def _examine(paths: Iterable[str]) -> dict[str, FileTimes]:
     return {path: _state_of(path) for path in paths}
 
 

@@ -228,10 +228,10 @@ def _require_all(given: Sequence[Path]) -> tuple[Path, ...]:
     return _unique(given)
 
 
-def _require_some(looked_at: Sequence[Path], found: Sequence[Path]) -> tuple[Path, ...]:
+def _require_some(searched: Sequence[Path], found: Sequence[Path]) -> tuple[Path, ...]:
     if found:
         return _unique(found)
-    places = "".join(f"\n  {place}" for place in looked_at) or "\n  (no home directory found)"
+    places = "".join(f"\n  {place}" for place in searched) or "\n  (no home directory found)"
     raise NothingFound(
         f"No Claude Code data found. Looked in:{places}\n"
         "Use --claude-dir to specify the directory that contains `projects`, "

@@ -163,7 +163,7 @@ def counts_back(ref: str) -> bool:
 
 
 def match_session(
-    ref: str, transcripts: Sequence[Transcript], places: Sequence[Path], tell: ReadFacts
+    ref: str, transcripts: Sequence[Transcript], places: Sequence[Path], read_facts: ReadFacts
 ) -> Transcript:
     """Return the transcript that `ref` names; it is never used as a path.
 
@@ -171,10 +171,10 @@ def match_session(
     """
     back = 1 if ref == LATEST else _read_count(ref)
     if back is not None:
-        return _find_nth(back, transcripts, places, tell)
+        return _find_nth(back, transcripts, places, read_facts)
     for match in (_match_id, _match_agent, _match_prefix, _match_title):
-        if found := match(ref, transcripts, tell):
-            return _require_one(ref, found, tell)
+        if found := match(ref, transcripts, read_facts):
+            return _require_one(ref, found, read_facts)
     raise NothingFound(
         f"No session matches {ref!r}. Looked for an id, the start of one (at least "
         f"{MIN_PREFIX_LENGTH} characters), a subagent and titles in{_name_places(places)}\n"
@@ -194,9 +194,9 @@ def _read_count(ref: str) -> int | None:
 
 
 def _find_nth(
-    back: int, transcripts: Sequence[Transcript], places: Sequence[Path], tell: ReadFacts
+    back: int, transcripts: Sequence[Transcript], places: Sequence[Path], read_facts: ReadFacts
 ) -> Transcript:
-    newest = list(islice(tell(_sessions(transcripts)), back))
+    newest = list(islice(read_facts(_sessions(transcripts)), back))
     if len(newest) < back:
         raise NothingFound(f"There are only {len(newest)} sessions in{_name_places(places)}")
     return newest[-1].transcript
@@ -213,23 +213,27 @@ def _match_agent(ref: str, transcripts: Sequence[Transcript], _: ReadFacts) -> l
     return [each for each in agents if ref in (each.agent_id, each.name)]
 
 
-def _match_prefix(ref: str, transcripts: Sequence[Transcript], tell: ReadFacts) -> list[Transcript]:
+def _match_prefix(
+    ref: str, transcripts: Sequence[Transcript], read_facts: ReadFacts
+) -> list[Transcript]:
     if len(ref) < MIN_PREFIX_LENGTH:
         return []
     found = [each for each in _sessions(transcripts) if each.name.startswith(ref)]
     if not found:
         return [each for each in transcripts if (each.agent_id or "").startswith(ref)]
     # Clients leave empty files behind under ids that nobody has ever seen.
-    real = [each.transcript for each in tell(found)] if len(found) > 1 else found
+    real = [each.transcript for each in read_facts(found)] if len(found) > 1 else found
     return real or found
 
 
-def _match_title(ref: str, transcripts: Sequence[Transcript], tell: ReadFacts) -> list[Transcript]:
+def _match_title(
+    ref: str, transcripts: Sequence[Transcript], read_facts: ReadFacts
+) -> list[Transcript]:
     """Return the sessions with that title, or part of a title, or words of one, the best first."""
     wanted = " ".join(ref.split()).casefold()
     titled = [
         (each.transcript, " ".join(each.title.split()).casefold())
-        for each in tell(_sessions(transcripts))
+        for each in read_facts(_sessions(transcripts))
         if each.title
     ]
     words = wanted.split()
@@ -255,20 +259,21 @@ def _sessions(transcripts: Iterable[Transcript]) -> list[Transcript]:
     return [each for each in transcripts if each.kind is TranscriptKind.SESSION]
 
 
-def _require_one(ref: str, found: Sequence[Transcript], tell: ReadFacts) -> Transcript:
+def _require_one(ref: str, found: Sequence[Transcript], read_facts: ReadFacts) -> Transcript:
     if len(found) == 1:
         return found[0]
-    told = {each.transcript.file: each for each in tell(found)}
+    facts = {each.transcript.file: each for each in read_facts(found)}
     names = [each.name for each in found]
     # One id in two projects: only the path distinguishes them.
     shown = names if len(set(names)) == len(names) else [each.file for each in found]
     raise AmbiguousSession(
-        ref, [_describe(name, told.get(each.file)) for name, each in zip(shown, found, strict=True)]
+        ref,
+        [_describe(name, facts.get(each.file)) for name, each in zip(shown, found, strict=True)],
     )
 
 
-def _describe(name: str, told: SessionFacts | None) -> Candidate:
-    return Candidate(name, told.title, told.project, told.active) if told else Candidate(name)
+def _describe(name: str, facts: SessionFacts | None) -> Candidate:
+    return Candidate(name, facts.title, facts.project, facts.active) if facts else Candidate(name)
 
 
 def _name_places(places: Iterable[Path]) -> str:

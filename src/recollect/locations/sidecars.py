@@ -182,7 +182,7 @@ def _collect(base: Path, names: Parts, classify: Classify) -> Iterator[Sidecar |
         if isinstance(item, Refused):
             yield item
         elif kind := classify(item):
-            yield from _look_at(start.joinpath(*item), kind)
+            yield from _examine(start.joinpath(*item), kind)
 
 
 def _collect_one(
@@ -192,10 +192,10 @@ def _collect_one(
     if isinstance(directory, Refused):
         yield directory
     elif directory is not None:
-        yield from _look_at(directory / name, kind)
+        yield from _examine(directory / name, kind)
 
 
-def _look_at(path: Path, kind: SidecarKind) -> Iterator[Sidecar | Refused]:
+def _examine(path: Path, kind: SidecarKind) -> Iterator[Sidecar | Refused]:
     found = find_file(path)
     if found is not None:
         yield found if isinstance(found, Refused) else Sidecar(kind, found)

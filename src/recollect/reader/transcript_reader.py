@@ -79,8 +79,8 @@ def _next_parts(line: bytes, position: int) -> list[SalvagedPart]:
     record = decode_record(line[start:end]) if end else None
     if record is not None:
         return [*before, SalvagedPart(start, end, record, SHARES_LINE)]
-    glued = _find_glue(line, start + 1)
-    return [*before, *_complete(line, start, glued)]
+    next_record = _find_next_record(line, start + 1)
+    return [*before, *_complete(line, start, next_record)]
 
 
 def _noise(line: bytes, start: int, end: int) -> SalvagedPart:
@@ -104,7 +104,7 @@ def _end_of_object(line: bytes, start: int) -> int:
     return 0
 
 
-def _find_glue(line: bytes, start: int) -> int:
+def _find_next_record(line: bytes, start: int) -> int:
     """Return the first offset from which complete, known records extend to the end of the line."""
     budget = _MAX_SCANS * len(line)
     failed: set[int] = set()

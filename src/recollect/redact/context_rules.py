@@ -17,7 +17,7 @@ from recollect.lazy_patterns import compile_lazily
 from recollect.redact.findings import Check, Confidence, Match, Rule, is_name
 from recollect.redact.value_checks import (
     check_basic,
-    holds_code,
+    contains_code,
     is_hash,
     is_id,
     is_path,
@@ -394,7 +394,7 @@ def _rate_random(name: bytes, value: bytes, *, is_strong: bool, is_odd: bool) ->
         return Confidence.LIKELY if is_strong or _QUALIFIED.search(name) else None
     if is_strong:
         # Values with brackets are as often code as passwords.
-        return Confidence.LIKELY if holds_code(value) else Confidence.DEFINITE
+        return Confidence.LIKELY if contains_code(value) else Confidence.DEFINITE
     is_qualified = _QUALIFIED.search(name) is not None
     if is_hash(value):
         return Confidence.LIKELY if is_qualified else None

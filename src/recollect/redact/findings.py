@@ -61,9 +61,9 @@ def merge_matches(matches: list[Match]) -> list[Match]:
 def _unite(first: Match, second: Match) -> Match:
     """Merge two matches: the more specific kind and the higher confidence win."""
     best = max(first, second, key=_rank)
-    surest = max(first, second, key=_is_definite)
+    most_certain = max(first, second, key=_is_definite)
     return best._replace(
-        confidence=surest.confidence,
+        confidence=most_certain.confidence,
         start=min(first.start, second.start),
         end=max(first.end, second.end),
     )

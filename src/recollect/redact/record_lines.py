@@ -70,9 +70,9 @@ def learn_record(line: bytes, redactor: Redactor) -> bool:
     return redactor.collect_secrets_in_bytes(_read_strings(line))
 
 
-def holds_known(line: bytes, redactor: Redactor) -> bool:
+def contains_known(line: bytes, redactor: Redactor) -> bool:
     """Return whether a record contains a known secret, in any encoding."""
-    return redactor.is_aware and redactor.holds_known(_read_strings(line))
+    return redactor.is_aware and redactor.contains_known(_read_strings(line))
 
 
 def mask_record(line: bytes, redactor: Redactor, noted: Sequence[Match] | None = None) -> bytes:

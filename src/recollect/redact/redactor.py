@@ -273,9 +273,9 @@ class Redactor:
 
     def has_known(self, text: str) -> bool:
         """Return whether a text contains a known secret, in any encoding."""
-        return self.holds_known(_encode(text))
+        return self.contains_known(_encode(text))
 
-    def holds_known(self, data: bytes) -> bool:
+    def contains_known(self, data: bytes) -> bool:
         """Return whether UTF-8 bytes contain a known secret, in any encoding."""
         return bool(self._known) and bool(self._known.find(read_text(data)))
 

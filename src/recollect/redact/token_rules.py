@@ -241,7 +241,7 @@ _NAMED_OTHERWISE: Final = compile_lazily(
 )
 """Names that random values other than secrets are assigned to."""
 _NAME_REACH: Final = 24
-_TELLING: Final = compile_lazily(
+_TOKEN_WORDS: Final = compile_lazily(
     rb"(?i)(?:^|[_\-.])(?:[a-z]*key|api|pat|[a-z]*tok|[a-z]*token|[a-z]?secret|sec|sk|sdk|live|prod|production"
     rb"|access|auth|private|svc|service)[_\-.:]"
 )
@@ -257,7 +257,7 @@ _MIN_HINTED: Final = 16
 _MIN_HEX: Final = 24
 _MIN_SHARE: Final = 0.55
 """Minimum share of random parts in a word; names of files and models have less."""
-_GLUE_AFTER: Final = (b"+", b"/", b"%", b"@", b"(")
+_BASE64_JOINERS: Final = (b"+", b"/", b"%", b"@", b"(")
 _BASE64_WORD: Final = compile_lazily(rb"[A-Za-z0-9+/_.~\-]{24,200}+(?![A-Za-z0-9%@(])")
 _MIN_BASE64_CHANGES: Final = 0.4
 _ACCOUNT: Final = compile_lazily(
@@ -318,7 +318,7 @@ def _count_digits(value: bytes) -> int:
 
 def _rate(data: bytes, start: int, word: bytes) -> Match | None:
     """Rate a random word: likely, or definite with both a prefix and a hint."""
-    is_base64 = data[start + len(word) : start + len(word) + 1] in _GLUE_AFTER
+    is_base64 = data[start + len(word) : start + len(word) + 1] in _BASE64_JOINERS
     if is_base64:
         word = _read_base64(data, start)
     prefix = _PREFIX.match(word)
@@ -335,8 +335,8 @@ def _rate(data: bytes, start: int, word: bytes) -> Match | None:
     is_hinted = _has_hint(data, start)
     account = _ACCOUNT.search(data, max(0, start - _ACCOUNT_REACH), start)
     is_prefixed = prefix is not None or account is not None
-    is_telling = is_hinted or _TELLING.search(word[:prefix_length]) is not None
-    if len(body) < _find_minimum(body, is_prefixed, is_telling):
+    has_hint = is_hinted or _TOKEN_WORDS.search(word[:prefix_length]) is not None
+    if len(body) < _find_minimum(body, is_prefixed, has_hint):
         return None
     if (is_base64 and not (prefix or is_hinted)) or (
         value_checks.is_hash(word) and not is_prefixed
@@ -363,7 +363,7 @@ def _find_random(word: bytes, prefix: int) -> bytes:
     uuid = value_checks.find_uuid(word)
     if uuid is not None:
         rest = word[: uuid.start()]
-        is_token = _TELLING.search(rest) or value_checks.looks_random(rest.rstrip(b"-_."))
+        is_token = _TOKEN_WORDS.search(rest) or value_checks.looks_random(rest.rstrip(b"-_."))
         return word if is_token else b""
     body = (
         word if _GROUPS.fullmatch(word) else b"".join(value_checks.list_random_parts(word[prefix:]))

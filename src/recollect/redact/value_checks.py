@@ -246,13 +246,13 @@ def is_placeholder(value: bytes) -> bool:
 
 def is_reference(value: bytes) -> bool:
     """Return whether a value is code, a variable, a path or a word rather than a literal secret."""
-    if holds_code(value):
+    if contains_code(value):
         return not (measure_changes(value[:SAMPLE]) >= _MIN_DRAWN_CHANGES and is_wordless(value))
     is_symbol = value[:1] in _SYMBOLS and looks_random(value[1:])
     return not is_symbol and _REFERENCE.match(value) is not None
 
 
-def holds_code(value: bytes) -> bool:
+def contains_code(value: bytes) -> bool:
     """Return whether a value has brackets or operators, like code."""
     return _CODE.search(value, 0, SAMPLE) is not None
 

@@ -34,8 +34,8 @@ def is_visible_reply(
     """Return whether a reply is shown by default: it has content, or reports a failure."""
     if is_failure:
         return True
-    says_something = any(not is_empty_block(block) for block in content)
-    return says_something and not (is_made_up and _is_filler(content))
+    has_content = any(not is_empty_block(block) for block in content)
+    return has_content and not (is_made_up and _is_filler(content))
 
 
 def is_empty_block(block: ContentBlock) -> bool:

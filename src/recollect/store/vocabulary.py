@@ -104,15 +104,15 @@ class Vocabulary:
 
         With `lengths`, only terms of these lengths in bytes.
         """
-        sought = part.encode()
-        found = {line for terms in self._pieces for line in _iter_lines(terms, sought, lengths)}
+        needle = part.encode()
+        found = {line for terms in self._pieces for line in _iter_lines(terms, needle, lengths)}
         return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
 
     def find_ending(self, ending: str, most: int) -> list[str]:
         """Find terms that end with a text, shortest first; if more than `most`, any of them."""
         # Every term is followed by a line end, which no term contains.
-        sought = f"{ending}\n".encode()
-        lines = (line for terms in self._pieces for line in _iter_lines(terms, sought, None))
+        needle = f"{ending}\n".encode()
+        lines = (line for terms in self._pieces for line in _iter_lines(terms, needle, None))
         found: set[bytes] = set()
         while len(found) < most and (line := next(lines, None)) is not None:
             found.add(line)
@@ -184,11 +184,11 @@ def _check_end(terms: bytes) -> bytes:
 
 def _cut_beginning(terms: bytes, beginning: str) -> list[str]:
     """Return the lines that begin with a text, which are adjacent because all are sorted."""
-    sought = beginning.encode()
-    start = 0 if terms.startswith(sought) else terms.find(b"\n" + sought) + 1
-    if not terms.startswith(sought, start):
+    needle = beginning.encode()
+    start = 0 if terms.startswith(needle) else terms.find(b"\n" + needle) + 1
+    if not terms.startswith(needle, start):
         return []
-    last = max(terms.rfind(b"\n" + sought), start)
+    last = max(terms.rfind(b"\n" + needle), start)
     return terms[start : terms.find(b"\n", last + 1)].decode().split("\n")
 
 

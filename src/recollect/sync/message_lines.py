@@ -191,7 +191,7 @@ def gather_rows(records: Iterable[AssistantUsage], costs: Costs) -> list[Message
         bits = usage.input_tokens | usage.output_tokens
         bits |= usage.cache_creation_input_tokens | usage.cache_read_input_tokens
         if not 0 <= bits <= MAX_VALUE:
-            usage = _mend_counts(usage)
+            usage = _sanitize_counts(usage)
         message_id = message.id or name_line(record)
         lines = gathered.get(message_id)
         if record.type == "progress":
@@ -319,13 +319,13 @@ def _join_tools(names: set[str]) -> str:
     return "\n".join(sorted({name.replace("\n", " ") for name in names}))
 
 
-def _mend_counts(counted: T) -> T:
+def _sanitize_counts(counted: T) -> T:
     return msgspec.structs.replace(
-        counted, **{name: _mend(getattr(counted, name)) for name in _COUNTS}
+        counted, **{name: _sanitize(getattr(counted, name)) for name in _COUNTS}
     )
 
 
-def _mend(count: int) -> int:
+def _sanitize(count: int) -> int:
     return count if 0 <= count <= MAX_VALUE else 0
 
 
@@ -333,7 +333,7 @@ def _find_late(usage: Usage) -> tuple[int, int]:
     split = usage.cache_creation
     if split is None or usage.cache_creation_input_tokens:
         return 0, 0
-    return _mend(split.ephemeral_5m_input_tokens), _mend(split.ephemeral_1h_input_tokens)
+    return _sanitize(split.ephemeral_5m_input_tokens), _sanitize(split.ephemeral_1h_input_tokens)
 
 
 def _encode_steps(usage: Usage) -> bytes | None:
@@ -341,8 +341,10 @@ def _encode_steps(usage: Usage) -> bytes | None:
     steps = usage.iterations
     if not steps or (len(steps) == 1 and steps[0].type == "message"):
         return None
-    mended = tuple(_mask_names(_mend_counts(step), "type", "model") for step in steps)
-    kept = msgspec.structs.replace(usage, iterations=mended, fallback_credit=msgspec.Raw(b"null"))
+    sanitized = tuple(_mask_names(_sanitize_counts(step), "type", "model") for step in steps)
+    kept = msgspec.structs.replace(
+        usage, iterations=sanitized, fallback_credit=msgspec.Raw(b"null")
+    )
     return msgspec.json.encode(_mask_names(kept, "service_tier", "speed", "inference_geo"))
 
 

@@ -71,7 +71,7 @@ def plan_texts(
     A damaged index is deleted and `DamagedIndex` is raised; with `is_look`, it is treated as
     missing.
     """
-    known = _look(directory, version) if is_look else load_state(directory, version)
+    known = _load_if_sound(directory, version) if is_look else load_state(directory, version)
     newest = sorted(transcripts, key=lambda transcript: -transcript.mtime_ns)
     present = {transcript.file for transcript in transcripts}
     return TextPlan(
@@ -89,7 +89,7 @@ def find_ranges(
     return list_ranges(transcripts, load_state(directory, version).states)
 
 
-def _look(directory: Path, version: str) -> TextIndexState:
+def _load_if_sound(directory: Path, version: str) -> TextIndexState:
     try:
         return load_state(directory, version, deletes_damaged=False)
     except DamagedIndex:

@@ -51,7 +51,7 @@ def group_copies(message_id: str, rows: Sequence[Traits]) -> list[list[int]]:
     requests = {row.request_id for row in rows}
     if len(rows) == 1 or (len(requests) == 1 and None not in requests):
         return [list(range(len(rows)))]
-    links = _link_anywhere(rows) if is_unique(message_id) else _link_with_care(rows)
+    links = _link_unique_id(rows) if is_unique(message_id) else _link_shared_id(rows)
     leader = list(range(len(rows)))
     first: dict[Hashable, int] = {}
     for number, key in links:
@@ -67,11 +67,11 @@ _Link = tuple[int, Hashable]
 """The number of a row, and a key that it shares with its copies."""
 
 
-def _link_anywhere(rows: Sequence[Traits]) -> Iterator[_Link]:
+def _link_unique_id(rows: Sequence[Traits]) -> Iterator[_Link]:
     return _link_within(rows, [(number, "") for number in range(len(rows))])
 
 
-def _link_with_care(rows: Sequence[Traits]) -> Iterator[_Link]:
+def _link_shared_id(rows: Sequence[Traits]) -> Iterator[_Link]:
     for number, row in enumerate(rows):
         if row.request_id is not None:
             yield number, ("request", row.request_id)

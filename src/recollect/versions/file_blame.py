@@ -165,7 +165,7 @@ def blame_present(
     if content is None:
         raise UnreadableInput(f"{history.path} is not a text file.")
     needs_verification = modified is not None and _ran_commands(history, modified)
-    later = line_authors.DOUBTFUL if needs_verification else line_authors.OUTSIDE
+    later = line_authors.UNCERTAIN if needs_verification else line_authors.OUTSIDE
     return _blame(history, history.versions, git, content.text, later, ignore_space=ignore_space)
 
 

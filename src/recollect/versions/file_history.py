@@ -103,7 +103,7 @@ def _collect(
     aliases: file_paths.PathAliases, earlier: set[str], index: edit_index.EditIndex
 ) -> _Collected:
     """Collect the evidence of all sessions about the file or one of its earlier names."""
-    names = {*_spell(aliases), *earlier}
+    names = {*_list_spellings(aliases), *earlier}
     sessions: list[Sequence[Evidence]] = []
     found: list[str] = []
     claude_dirs: dict[Path, None] = {}
@@ -169,7 +169,7 @@ def _expand(
         ]
 
 
-def _spell(aliases: file_paths.PathAliases) -> set[str]:
+def _list_spellings(aliases: file_paths.PathAliases) -> set[str]:
     """Return the paths as given, and with the name as the directory lists it."""
     paths = {*aliases.paths}
     if not aliases.ignores_case:

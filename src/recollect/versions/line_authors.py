@@ -70,7 +70,7 @@ _FEW: Final = 8
 
 BEFORE: Final = Author(AuthorKind.BEFORE)
 OUTSIDE: Final = Author(AuthorKind.OUTSIDE)
-DOUBTFUL: Final = Author(AuthorKind.OUTSIDE, needs_verification=True)
+UNCERTAIN: Final = Author(AuthorKind.OUTSIDE, needs_verification=True)
 UNKNOWN: Final = Author(AuthorKind.UNKNOWN)
 
 
@@ -205,14 +205,14 @@ class _Labels:
             return [author] * len(new)
         added = _place_added(self._pending, new)
         other = author if change is None else UNKNOWN
-        if not all(each.change is None or _says_lines(each.change) for each in self._pending):
+        if not all(each.change is None or _has_lines(each.change) for each in self._pending):
             other = UNKNOWN
-        elif change is not None and _says_lines(change):
+        elif change is not None and _has_lines(change):
             # No recorded change has it, so it comes from the unseen state in between.
             unseen = [each for each in self._pending if each.change is None]
-            other = Author(AuthorKind.OUTSIDE, unseen[-1]) if unseen else DOUBTFUL
+            other = Author(AuthorKind.OUTSIDE, unseen[-1]) if unseen else UNCERTAIN
         authors = [other] * len(new)
-        if other is DOUBTFUL:
+        if other is UNCERTAIN:
             changes = [*(each.change for each in self._pending), change]
             texts = _list_added(each for each in changes if each)
             for at in _find_texts(new, texts):
@@ -271,7 +271,7 @@ def _iter_places(lines: Sequence[str], line: str) -> Iterator[int]:
         yield at
 
 
-def _says_lines(change: evidence.Change) -> bool:
+def _has_lines(change: evidence.Change) -> bool:
     return bool(change.hunks or change.steps)
 
 

@@ -178,7 +178,7 @@ class _Machine:
             case Sighting():
                 self._compare_content(evidence.text, evidence.origin, evidence.backup)
             case Window():
-                self._look(evidence)
+                self._read_window(evidence)
             case Change():
                 self._change(evidence)
 
@@ -256,7 +256,7 @@ class _Machine:
         if last.change.hunks and file_texts.reconcile_with_patch(text, last.change.hunks) == text:
             self.versions[-1] = replace(last, text=text, known=Grade.INFERRED)
 
-    def _look(self, window: Window) -> None:
+    def _read_window(self, window: Window) -> None:
         """Compare with recorded lines."""
         if self._text is None:
             self._windows.append(window)

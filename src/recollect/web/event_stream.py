@@ -119,22 +119,22 @@ class EventSource:
     async def _stream(self, events: AsyncGenerator[SentEvent, None]) -> AsyncIterator[bytes]:
         self._clients += 1
         closing = asyncio.ensure_future(self._closing.wait())
-        coming: asyncio.Future[SentEvent] | None = None
+        next_event: asyncio.Future[SentEvent] | None = None
         try:
             yield f"retry: {RETRY_MS}\n\n".encode()
             while not self._closing.is_set():
-                coming = coming or asyncio.ensure_future(anext(events))
-                await _wait(coming, closing)
-                if coming.done():
-                    yield _encode(coming.result())
-                    coming = None
+                next_event = next_event or asyncio.ensure_future(anext(events))
+                await _wait(next_event, closing)
+                if next_event.done():
+                    yield _encode(next_event.result())
+                    next_event = None
                 else:
                     yield b": still here\n\n"
         finally:
             self._clients -= 1
             closing.cancel()
             # In another task: this one has usually been cancelled and must not wait any more.
-            ending = asyncio.ensure_future(_end(events, coming))
+            ending = asyncio.ensure_future(_end(events, next_event))
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)
 
@@ -145,12 +145,12 @@ async def _wait(*futures: asyncio.Future[Any]) -> None:
 
 
 async def _end(
-    events: AsyncGenerator[SentEvent, None], coming: asyncio.Future[SentEvent] | None
+    events: AsyncGenerator[SentEvent, None], next_event: asyncio.Future[SentEvent] | None
 ) -> None:
     """Close a generator, once its pending request for an event is done."""
-    if coming is not None:
-        coming.cancel()
-        await asyncio.wait({coming})
+    if next_event is not None:
+        next_event.cancel()
+        await asyncio.wait({next_event})
     await events.aclose()
 
 

@@ -156,7 +156,7 @@ def _describe_events(known: Schemas) -> OpenApiObject:
 def _describe_conversations(known: Schemas) -> OpenApiObject:
     """Return the paths that start, follow and control conversations."""
     own = f"{CONVERSATIONS}/{{id}}"
-    steered = {
+    controlled = {
         f"{own}/{name}": {"post": _describe_action(f"conversation_{name}", action, own, known)}
         for name, action in page_messages.ACTIONS.items()
     }
@@ -182,7 +182,7 @@ def _describe_conversations(known: Schemas) -> OpenApiObject:
                 known,
             )
         },
-        **steered,
+        **controlled,
     }
 
 

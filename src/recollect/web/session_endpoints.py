@@ -291,7 +291,7 @@ def find_recorded(services: Services, path: str) -> file_queries.FoundFile:
     request = file_queries.FileRequest(Path(path))
     found = file_queries.FileFinder(services.workspace, request).find(request.path, with_git=False)
     if found is None:
-        raise _say_unknown(path)
+        raise _no_version(path)
     return found
 
 
@@ -304,14 +304,14 @@ def find_within_budget(services: Services, path: str) -> tuple[file_queries.Foun
     finder = file_queries.FileFinder(services.workspace, request)
     found = finder.find(request.path, with_git=False)
     if found is None and not finder.unread:
-        raise _say_unknown(path)
+        raise _no_version(path)
     if finder.unread:
         for project in finder.projects:
             services.workspace.outline_ahead(project)
     return found, finder.unread
 
 
-def _say_unknown(path: str) -> NothingFound:
+def _no_version(path: str) -> NothingFound:
     return NothingFound(f"No session has recorded a version of {path}.")
 
 

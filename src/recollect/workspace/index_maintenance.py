@@ -95,8 +95,8 @@ def check_health(workspace: Workspace, paths: Sequence[Path]) -> HealthReport:
     except NothingFound as error:
         raise NoSessions(str(error)) from error
     if not inputs.sources and not inputs.refused:
-        looked_at = "".join(f"\n  {path}" for path in checked)
-        raise NoSessions(f"No transcripts found. Looked in:{looked_at}")
+        searched = "".join(f"\n  {path}" for path in checked)
+        raise NoSessions(f"No transcripts found. Looked in:{searched}")
     report = check_files(workspace.track_files(inputs.sources), inputs.refused)
     return report if paths else add_local_checks(workspace, report)
 

@@ -261,15 +261,15 @@ class IndexerProcess:
         with self._lock:
             if self._stopping.is_set():
                 return None
-            ours, theirs = context.Pipe()
-            arguments = (theirs, self._task, list_mounts())
+            local, remote = context.Pipe()
+            arguments = (remote, self._task, list_mounts())
             self._process = context.Process(target=run_indexer, args=arguments)
             with uninterrupted():
                 self._process.start()
-            self._connection = ours
+            self._connection = local
         # Closed here, so that the pipe ends when the process does.
-        theirs.close()
-        return ours
+        remote.close()
+        return local
 
     def _listen(self, connection: "Connection[object, object]") -> None:
         try:

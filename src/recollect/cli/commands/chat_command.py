@@ -77,7 +77,7 @@ def chat_command(**options: Unpack[_Options]) -> int:
     if options["session"] is not None:
         _show_last_turn(options["session"], options["claude_dirs"], canvas)
     mask_stream(reveal=options["reveal"])
-    asyncio.run(_talk(plan, canvas))
+    asyncio.run(_converse(plan, canvas))
     return 0
 
 
@@ -132,7 +132,7 @@ def _show_last_turn(name: str, claude_dirs: tuple[Path, ...], canvas: Canvas) ->
         )
 
 
-async def _talk(plan: ConversationOptions, canvas: Canvas) -> None:
+async def _converse(plan: ConversationOptions, canvas: Canvas) -> None:
     # These import prompt_toolkit and the session model.
     from recollect.cli.chat_screen import ChatScreen, open_keyboard
     from recollect.launch.conversation import converse

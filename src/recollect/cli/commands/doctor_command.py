@@ -240,13 +240,13 @@ def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterable[
 
 def describe_verdict(report: HealthReport) -> str:
     """Summarise in one sentence whether everything could be read and is known."""
-    troubles = (
+    problems = (
         (report.damaged_count, "damaged place"),
         (len(report.oversized), "oversized line"),
         (sum(refused.failed for refused in report.refused), "unreadable file"),
     )
-    if any(count for count, _ in troubles):
-        found = ", ".join(format_count(count, noun) for count, noun in troubles if count)
+    if any(count for count, _ in problems):
+        found = ", ".join(format_count(count, noun) for count, noun in problems if count)
         return f"Not everything could be read: {found}. The rest is fine."
     if report.has_drift:
         return "Everything could be read, but some of it is new to this version. Nothing is lost."

@@ -82,18 +82,18 @@ class _Pause:
     def __init__(self, speed: float | None) -> None:
         self.speed = speed or 1.0
         self._is_instant = speed is None
-        self._owed = 0.0
+        self._pending = 0.0
         self._last = time.monotonic()
 
     def is_due(self, seconds: float) -> bool:
         """Add a pause; return whether it is time to sleep."""
-        self._owed += 0.0 if self._is_instant else seconds
-        return self._owed >= MIN_SECONDS
+        self._pending += 0.0 if self._is_instant else seconds
+        return self._pending >= MIN_SECONDS
 
     def take(self) -> None:
         """Sleep for the accumulated time, minus the time spent on rendering."""
-        time.sleep(max(self._last + self._owed - time.monotonic(), 0.0))
-        self._owed, self._last = 0.0, time.monotonic()
+        time.sleep(max(self._last + self._pending - time.monotonic(), 0.0))
+        self._pending, self._last = 0.0, time.monotonic()
 
 
 def _find(name: str, claude_dirs: tuple[Path, ...]) -> Transcript:

@@ -160,8 +160,8 @@ def _make_cells(checkpoint: Checkpoint) -> tuple[str, str, str]:
     known = [each for each in checkpoint.files if each.known or not each.exists]
     text = format_count(len(checkpoint.files), "file")
     missing = len(checkpoint.files) - len(known)
-    doubtful = len([each for each in known if each.exists]) - len(certain)
-    notes = [f"{doubtful} inferred"] if doubtful > 0 else []
+    uncertain = len([each for each in known if each.exists]) - len(certain)
+    notes = [f"{uncertain} inferred"] if uncertain > 0 else []
     notes += [f"{missing} unknown"] if missing else []
     shown = f"{text} ({', '.join(notes)})" if notes else text
     return f"{checkpoint.number}", format_time(parse_time(checkpoint.time)), shown
@@ -266,7 +266,7 @@ def _restore_checkpoint(session: str, number: int, options: _Options) -> None:
     plans: list[RestorePlan] = []
     for state in found.find(number).files:
         place = find_target(state.path, found.directory, directory)
-        reason = _find_obstacle(state, place)
+        reason = _find_problem(state, place)
         if reason is not None or place is None or state.version is None:
             click.echo(f"recollect: {_show(state.path)} is left alone: {reason}.", err=True)
             continue
@@ -296,7 +296,7 @@ def _find_here(directory: str) -> Path:
     )
 
 
-def _find_obstacle(state: FileState, place: Path | None) -> str | None:
+def _find_problem(state: FileState, place: Path | None) -> str | None:
     if place is None:
         return "it is outside the session's directory, or not a plain file"
     if not state.exists:
@@ -325,9 +325,11 @@ def _show_plan(plan: RestorePlan, name: str, *, reveal: bool) -> bool:
 def _write(plans: list[RestorePlan], options: _Options) -> None:
     from recollect.versions.file_restore import write_restored
 
-    doubtful = sum(plan.grade == "inferred" for plan in plans)
-    if doubtful:
-        click.echo(f"recollect: {format_count(doubtful, 'file')} with uncertain content.", err=True)
+    uncertain = sum(plan.grade == "inferred" for plan in plans)
+    if uncertain:
+        click.echo(
+            f"recollect: {format_count(uncertain, 'file')} with uncertain content.", err=True
+        )
     if options["dry_run"]:
         click.echo(f"Would write {format_count(len(plans), 'file')}.")
         return

@@ -150,9 +150,9 @@ def _render(snippet: Snippet, columns: int, *, is_coloured: bool) -> str:
     for text, is_match, width in pieces:
         if needed > columns and width >= columns:
             room = columns - frame * is_match
-            is_worth_it = room > len(_DOTS)
+            has_space = room > len(_DOTS)
             rendered.append(
-                _mark(clip(f"{text}{_DOTS}", room), is_match, is_coloured) if is_worth_it else _DOTS
+                _mark(clip(f"{text}{_DOTS}", room), is_match, is_coloured) if has_space else _DOTS
             )
             break
         rendered.append(_mark(text, is_match, is_coloured))

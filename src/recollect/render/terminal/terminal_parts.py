@@ -93,7 +93,7 @@ def _render_item(item: turn_documents.CheckItem, canvas: Canvas, columns: int) -
     box, style = _BOXES[item.state]
     note = f"  {safe_text(item.note)}" if item.note else ""
     words = Text.assemble((safe_text(item.text), _WORD_STYLES[item.state]), (note, "dim"))
-    yield from _hang(box, style, words, canvas, columns)
+    yield from _hang_indent(box, style, words, canvas, columns)
 
 
 def _render_entries(part: turn_documents.Entries, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -142,7 +142,9 @@ def _render_question(part: turn_documents.Question, canvas: Canvas, columns: int
     for choice in part.choices:
         yield from _render_choice(choice, canvas, columns)
     if part.answer is not None:
-        yield from _hang(">", "green", Text(safe_text(part.answer), "green"), canvas, columns)
+        yield from _hang_indent(
+            ">", "green", Text(safe_text(part.answer), "green"), canvas, columns
+        )
 
 
 def _render_choice(choice: turn_documents.Choice, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -150,7 +152,7 @@ def _render_choice(choice: turn_documents.Choice, canvas: Canvas, columns: int) 
     description = f"  {safe_text(choice.description)}" if choice.description else ""
     words = Text.assemble(label, (description, "dim"))
     sign, style = ("●", "green") if choice.is_chosen else ("○", "dim")
-    yield from _hang(sign, style, words, canvas, columns)
+    yield from _hang_indent(sign, style, words, canvas, columns)
 
 
 def _render_picture(part: turn_documents.Picture, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -168,7 +170,7 @@ def _describe_size(data: str) -> str:
         return f"{format_count(len(data), 'character')}, not base64"
 
 
-def _hang(sign: str, style: str, words: Text, canvas: Canvas, columns: int) -> Iterator[str]:
+def _hang_indent(sign: str, style: str, words: Text, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield text after a sign, with the following lines aligned to the first word."""
     lines = canvas.wrap(words, max(columns - 2, 1))
     yield from indent(lines, canvas.styled(sign, style) + " ", "  ")

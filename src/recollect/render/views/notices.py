@@ -83,7 +83,7 @@ def make_gap_notice(link: Chain) -> NoticeStep:
 def _make_hook_notice(run: hook_runs.HookRun) -> NoticeStep:
     said = run.text if run.text.strip() != run.stdout.strip() else ""
     streams = (Output(run.stdout), Output(run.stderr, is_error=run.outcome not in _ROUTINE))
-    spoken = (
+    texts = (
         *part_builders.show_plain(said),
         *(stream for stream in streams if stream.text.strip()),
     )
@@ -96,8 +96,8 @@ def _make_hook_notice(run: hook_runs.HookRun) -> NoticeStep:
         run,
         NoticeKind.HOOK,
         f"{run.name or run.event or 'A'} hook {_OUTCOMES[run.outcome]}",
-        (*spoken, *facts),
-        is_routine=run.outcome in _ROUTINE and not spoken,
+        (*texts, *facts),
+        is_routine=run.outcome in _ROUTINE and not texts,
     )
 
 

@@ -196,11 +196,11 @@ def render_file_page(services: Services, wanted: FileParameters) -> PageContent:
     if unread:
         return _render_history(found.history, wanted, _Frame(unread, reload))
     nonce = services.run_access.make_nonce(name_scope(wanted.path))
-    frame = _Frame(unread, reload, nonce, _look_at_disk(services, found.history))
+    frame = _Frame(unread, reload, nonce, _compare_with_disk(services, found.history))
     return _render_history(found.history, wanted, frame)
 
 
-def _look_at_disk(services: Services, history: FileHistory) -> OnDisk | None:
+def _compare_with_disk(services: Services, history: FileHistory) -> OnDisk | None:
     """Compare the file with its versions, newest first."""
     versions = history.own[::-1]
     try:
