@@ -1,4 +1,4 @@
-"""A session as lines for a terminal: all of it, a place with its context, or an outline.
+"""Parts of sessions as lines for a terminal: a place with its context, a thread, an outline.
 
 Lines are generated as they are printed, so the first page of a long session appears immediately.
 """
@@ -12,92 +12,17 @@ from msgspec.structs import replace
 from rich.text import Span, Text
 
 from recollect.cli.terminal_output import GAP, count_table_columns, pad
-from recollect.documents import kinds, session_documents, turn_documents
-from recollect.library.sidecar_files import load_session_lists
+from recollect.documents import kinds, session_documents
 from recollect.lineage import Relation
 from recollect.locations.place_names import LISTS
 from recollect.quantities import format_count, format_time
 from recollect.render.terminal import POINTER, clip, measure, safe_text, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions
-from recollect.render.terminal.terminal_parts import render_head
-from recollect.render.views import overview, part_builders, record_notices, turn_views, whole_calls
+from recollect.render.terminal.terminal_session import render_session
+from recollect.render.views import overview, part_builders, record_notices
 from recollect.session.session import Session
 from recollect.session.times import parse_time
-from recollect.workspace import session_places, thread_parts, turn_selection
-
-
-def iter_session(
-    session: Session,
-    turns: Sequence[int],
-    render_options: RenderOptions,
-    *,
-    is_whole: bool,
-    prompts_only: bool,
-    shares: session_documents.TokenShares | None = None,
-) -> Iterator[str]:
-    """Yield the lines of `turns`, with a header if the whole session is shown."""
-    canvas = Canvas(render_options)
-    if is_whole:
-        for line in (*render_head(session, canvas, render_options.columns, shares), ""):
-            yield line.rstrip()
-    for line in _iter_all(session, turns, canvas, is_whole=is_whole, prompts_only=prompts_only):
-        yield line.rstrip()
-
-
-def _iter_all(
-    session: Session,
-    turns: Sequence[int],
-    canvas: Canvas,
-    *,
-    is_whole: bool,
-    prompts_only: bool,
-) -> Iterator[str]:
-    columns = canvas.options.columns
-    for view in iter_views(session, turns, is_full=canvas.options.is_full):
-        yield from _render_fork(session, view, canvas)
-        shown = turn_views.keep_prompts(view) if prompts_only else view
-        yield from terminal_turns.render_turn(shown, session, canvas, columns)
-        yield ""
-    if is_whole and not prompts_only:
-        yield from _render_strays(session, canvas)
-        for notice in record_notices.list_sidecar_notices(
-            load_session_lists(session), session.contents.metadata.id
-        ):
-            yield from terminal_turns.render_notice(notice, canvas, columns)
-            yield ""
-
-
-def iter_views(
-    session: Session, turns: Sequence[int], *, is_full: bool
-) -> Iterator[turn_documents.TurnView]:
-    """Yield the views of `turns`, with everything in their calls if `is_full`."""
-    for index in turns:
-        for view in turn_views.build_turn_views(session, start=index, stop=index + 1):
-            yield whole_calls.show_whole_calls(view, session) if is_full else view
-
-
-def _render_fork(session: Session, view: turn_documents.TurnView, canvas: Canvas) -> Iterator[str]:
-    """Yield a line about each branch that was abandoned before this turn."""
-    own = set(view.uuids)
-    forks = [branch for branch in session.contents.branches if branch.chosen in own]
-    if not forks:
-        return
-    others = turn_selection.list_alternatives(session)
-    numbers = {uuid: number for number, uuid in enumerate(others, start=1)}
-    for fork in forks:
-        options = [f"--branch {numbers[each]}" for each in fork.options if each in numbers]
-        yield canvas.styled(f"├─ Rewound to here. Abandoned: {', '.join(options)}", "yellow")
-
-
-def _render_strays(session: Session, canvas: Canvas) -> Iterator[str]:
-    """Yield the subagents without a known call."""
-    strays = [
-        each for each in session.contents.subagents if each.call is None and not each.is_warmup
-    ]
-    if strays:
-        yield canvas.styled("Subagents not started by a call in this session", "bold")
-    for each in strays:
-        yield from terminal_turns.render_subagent(each, canvas, canvas.options.columns)
+from recollect.workspace import session_places, thread_parts
 
 
 def iter_place(
@@ -115,12 +40,10 @@ def iter_place(
     options = replace(render_options, at=inner.anchor, agents=agents)
     is_stray = bool(at.agent_id) and not at.anchor
     shown = () if is_stray else turns
-    yield from iter_session(session, shown, options, is_whole=False, prompts_only=False)
+    yield from render_session(session, shown, options, is_whole=False, prompts_only=False)
     canvas = Canvas(options)
     if at.anchor == LISTS:
-        for notice in record_notices.list_sidecar_notices(
-            load_session_lists(session), session.contents.metadata.id
-        ):
+        for notice in record_notices.load_sidecar_notices(session):
             lines = terminal_turns.render_notice(
                 notice, canvas.complete, options.columns - len(POINTER)
             )
@@ -160,7 +83,7 @@ def iter_thread(
             yield from iter_outline(part.session, part.turns, render_options)
             yield ""
         else:
-            yield from iter_session(
+            yield from render_session(
                 part.session, part.turns, render_options, is_whole=False, prompts_only=prompts_only
             )
 

@@ -15,12 +15,11 @@ from recollect.documents.session_listing import Metadata
 from recollect.documents.turn_documents import NoticeStep, SubagentReference, TurnView
 from recollect.export.export_options import ExportOptions, Level, select_steps
 from recollect.export.masking import SEPARATOR, Mask, RecordMask, join_texts
-from recollect.library.sidecar_files import load_session_lists
 from recollect.quantities import format_dollars, format_duration
 from recollect.redact.findings import Finding, RedactionPolicy
 from recollect.redact.redactor import Redactor
 from recollect.render.views import message_steps, part_builders, record_notices, timeline
-from recollect.render.views.turn_views import build_turn_views, complete_turn
+from recollect.render.views.turn_views import build_turn_views, complete_turn, iter_turn_views
 from recollect.session.session import Session
 
 
@@ -80,7 +79,7 @@ def _list_outside(
     if part.turns is not None or level is not Level.FULL:
         return (), ()
     session = part.session
-    notices = record_notices.list_sidecar_notices(load_session_lists(session), session.id)
+    notices = record_notices.load_sidecar_notices(session)
     return _list_strays(session), notices
 
 
@@ -116,9 +115,8 @@ def _learn(document: Struct, part: SessionPart, mask: Mask) -> bool:
 
 def iter_whole_turns(session: Session) -> Iterator[TurnView]:
     """Yield all turns of a session with complete tool calls and the turns of its subagents."""
-    for index in range(max(len(session.turns), 1)):
-        for view in build_turn_views(session, start=index, stop=index + 1):
-            yield complete_turn(view, session, subagents=True)
+    for view in iter_turn_views(session, range(max(len(session.turns), 1))):
+        yield complete_turn(view, session, subagents=True)
 
 
 def _list_strays(session: Session) -> tuple[SubagentReference, ...]:
@@ -236,10 +234,9 @@ def _iter_places(
 def _iter_texts(part: SessionPart, level: Level) -> Iterator[tuple[int | None, str]]:
     """Yield what is exported of a session: its turns, each with its number, and all the rest."""
     session = part.session
-    for index in _choose(part):
-        for view in build_turn_views(session, start=index, stop=index + 1):
-            whole = complete_turn(view, session, subagents=True)
-            yield view.number, join_texts(select_steps(whole, level))
+    for view in iter_turn_views(session, _choose(part)):
+        whole = complete_turn(view, session, subagents=True)
+        yield view.number, join_texts(select_steps(whole, level))
     strays, notices = _list_outside(part, level)
     for document in (session.metadata, *notices, *strays):
         yield None, join_texts(document)

@@ -14,7 +14,7 @@ from recollect.export.writing import Piece
 from recollect.reader.transcript_reader import read_transcript
 from recollect.render import markdown
 from recollect.render.terminal import safe_text
-from recollect.render.views.turn_views import build_turn_views
+from recollect.render.views.turn_views import iter_turn_views
 from recollect.session.session import Session
 from recollect.sources.safe_files import open_file
 
@@ -145,12 +145,7 @@ def iter_file(path: str) -> Iterator[bytes]:
 
 def _iter_turns(session: Session, turns: Iterable[int]) -> Iterator[bytes]:
     path = session.metadata.path or ""
-    wanted = {
-        uuid
-        for index in turns
-        for view in build_turn_views(session, start=index, stop=index + 1)
-        for uuid in view.uuids
-    }
+    wanted = {uuid for view in iter_turn_views(session, turns) for uuid in view.uuids}
     with open_file(path) as file:
         for record in read_transcript(path):
             if record.span and getattr(record, "uuid", None) in wanted:

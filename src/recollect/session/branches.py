@@ -40,6 +40,13 @@ class Branch(Struct, frozen=True):
     chosen: str | None
 
 
+def list_abandoned(branches: Iterable[Branch]) -> tuple[str, ...]:
+    """Return the first record of each abandoned branch, in order."""
+    return tuple(
+        option for branch in branches for option in branch.options if option != branch.chosen
+    )
+
+
 def find_branches(
     tree: Tree, path: Iterable[str], *, rewound_to_start: bool = False
 ) -> tuple[Branch, ...]:

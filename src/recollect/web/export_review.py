@@ -27,12 +27,13 @@ from recollect.export.export_options import READABLE
 from recollect.export.export_tables import has_parquet
 from recollect.reader.line_blocks import masked_by
 from recollect.render.terminal import restore_text
+from recollect.session.branches import list_abandoned
 from recollect.session.session import Session
 from recollect.web import endpoints, http_messages, page_actions, session_downloads, templating
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
 from recollect.workspace.session_queries import open_with_prices
-from recollect.workspace.turn_selection import choose_turns, list_alternatives
+from recollect.workspace.turn_selection import choose_turns
 
 REVIEW_PATH: Final = "/s/{id}/export"
 OFFERED: Final = (*session_downloads.DOWNLOADED, Format.JSONL)
@@ -165,7 +166,7 @@ class ExportReview:
             address=make_address(wanted.id),
             query={"project": wanted.project} if wanted.project else {},
             wanted=wanted,
-            branches=len(list_alternatives(session)),
+            branches=len(list_abandoned(session.branches)),
             segments=len(session.segments),
             has_parquet=has_parquet(),
             is_raw=_is_raw(wanted),

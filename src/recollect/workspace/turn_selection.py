@@ -22,6 +22,7 @@ from recollect.library.opening import FIRST_BYTES, price_turn, read_partial_sess
 from recollect.locations.place_names import PlaceName
 from recollect.pricing import Prices
 from recollect.render.views.turn_views import build_turn_views, complete_turn
+from recollect.session.branches import list_abandoned
 from recollect.session.session import Session
 from recollect.session.tree import Tree, find_path
 from recollect.session.turns import Turn
@@ -185,16 +186,6 @@ def _find_index(number: int, turns: Sequence[Turn]) -> int:
     return turns[0].index if turns else 0
 
 
-def list_alternatives(session: Session) -> tuple[str, ...]:
-    """Return the first record of each abandoned branch, in order."""
-    return tuple(
-        option
-        for branch in session.contents.branches
-        for option in branch.options
-        if option != branch.chosen
-    )
-
-
 def _choose_branch(session: Session, branch: str | None) -> list[Turn]:
     if branch == ALL_BRANCHES:
         return list(session.turns)
@@ -206,7 +197,7 @@ def _choose_branch(session: Session, branch: str | None) -> list[Turn]:
 
 def _find_path(session: Session, branch: str) -> set[str]:
     """Return the records from the start of the session to the end of an abandoned branch."""
-    others = list_alternatives(session)
+    others = list_abandoned(session.branches)
     if not branch.isdecimal():
         raise UsageError("A branch is a number or `all`.")
     if not 0 < int(branch) <= len(others):
@@ -345,7 +336,7 @@ def _take(workspace: "ServedWorkspace", session: Session, wanted: TurnWindow) ->
         cost_before=workspace.accumulate_costs(session)[min(start, total)],
         agent_costs=_price_agents(workspace, session, turns),
         messages=contents.metadata.message_count,
-        branches=len(list_alternatives(session)),
+        branches=len(list_abandoned(contents.branches)),
         segments=len(contents.segments),
     )
 

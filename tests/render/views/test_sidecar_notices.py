@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.session_text import iter_session
 from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
@@ -18,6 +17,7 @@ from recollect.documents.turn_documents import (
 from recollect.library.opening import open_session
 from recollect.library.sidecar_files import load_session_lists
 from recollect.render.terminal.canvas import RenderOptions
+from recollect.render.terminal.terminal_session import render_session
 from recollect.render.views.record_notices import list_sidecar_notices
 from recollect.session.session import Session
 from tests.library.claude_root import FIRST, ClaudeRoot, prompt
@@ -58,9 +58,9 @@ def test_lists_and_plan_are_notices(session: Session) -> None:
 def test_lists_follow_the_last_turn_in_a_terminal(session: Session) -> None:
     """A whole session ends with them; a few turns of it, or its prompts alone, do not."""
     look = RenderOptions(columns=60)
-    whole = [*iter_session(session, [0], look, is_whole=True, prompts_only=False)]
+    whole = [*render_session(session, [0], look, is_whole=True, prompts_only=False)]
     assert [line for line in whole if "plug" in line or "gate" in line or "fish" in line]
-    some = [*iter_session(session, [0], look, is_whole=False, prompts_only=False)]
+    some = [*render_session(session, [0], look, is_whole=False, prompts_only=False)]
     assert [line for line in some if "plug" in line] == []
 
 

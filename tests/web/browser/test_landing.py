@@ -18,13 +18,14 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Page
 
-from recollect.cli.session_text import iter_place, iter_session
+from recollect.cli.session_text import iter_place
 from recollect.documents.search_results import Hit
 from recollect.library.opening import open_transcript
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.system_records import ApiError
 from recollect.render.terminal import POINTER
 from recollect.render.terminal.canvas import CLOSE_MARK, OPEN_MARK, RenderOptions
+from recollect.render.terminal.terminal_session import render_session
 from recollect.render.terminal.terminal_turns import MARKED_MARGIN
 from recollect.session.searchable_texts import list_searchable_texts
 from recollect.session.session import Session
@@ -240,7 +241,7 @@ def is_marked(sessions: dict[str, Session], workspace: Workspace, hit: Hit) -> b
     at = locate(session, found.place._replace(offset=hit.offset), marks)
     if at is None:
         # The title of a session is in its head.
-        lines = list(iter_session(session, [], options, is_whole=True, prompts_only=False))
+        lines = list(render_session(session, [], options, is_whole=True, prompts_only=False))
     else:
         signs = (POINTER.strip(), MARKED_MARGIN.strip())
         shown = iter_place(session, [at.turn], at, options)

@@ -26,7 +26,7 @@ from recollect.cli.options import (
 from recollect.errors import UsageError
 from recollect.locations.place_names import read_place_within
 from recollect.render.terminal import POINTER
-from recollect.render.views.turn_views import build_turn_views
+from recollect.render.views.turn_views import iter_turn_views
 from recollect.session.session import Session
 from recollect.sources.safe_files import open_file
 from recollect.workspace.session_places import RecordLocation
@@ -241,7 +241,8 @@ def _iter_lines(
     *,
     is_whole: bool,
 ) -> Iterator[str]:
-    from recollect.cli.session_text import iter_outline, iter_place, iter_session  # loads rich
+    from recollect.cli.session_text import iter_outline, iter_place  # loads rich
+    from recollect.render.terminal.terminal_session import render_session
 
     render_options = _make_render_options(session, options)
     if options["outline"]:
@@ -249,7 +250,7 @@ def _iter_lines(
     if at is not None:
         return iter_place(session, turns, at, render_options)
     prompts_only = options["prompts"]
-    return iter_session(
+    return render_session(
         session, turns, render_options, is_whole=is_whole, prompts_only=prompts_only, shares=shares
     )
 
@@ -272,7 +273,6 @@ def _print_json(
     session: Session, turns: Sequence[int], options: _Options, at: RecordLocation | None
 ) -> None:
     from recollect.cli.json_output import format_document, format_line
-    from recollect.cli.session_text import iter_views
     from recollect.documents.session_documents import ShowDocument, ShowHead
     from recollect.render.views.turn_views import complete_turn, keep_prompts
 
@@ -280,7 +280,7 @@ def _print_json(
         keep_prompts(view)
         if options["prompts"]
         else complete_turn(view, session, subagents=options["subagents"])
-        for view in iter_views(session, turns, is_full=False)
+        for view in iter_turn_views(session, turns)
     )
     anchor = at.anchor if at else None
     about = _hide_paths(session.contents.metadata)
@@ -323,5 +323,4 @@ def _print_raw(session: Session, turns: Sequence[int] | None) -> None:
 
 
 def _list_uuids(session: Session, turns: Sequence[int]) -> set[str]:
-    views = (view for i in turns for view in build_turn_views(session, start=i, stop=i + 1))
-    return {uuid for view in views for uuid in view.uuids}
+    return {uuid for view in iter_turn_views(session, turns) for uuid in view.uuids}

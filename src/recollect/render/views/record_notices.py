@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Raw, structs
 
 from recollect.documents.turn_documents import NoticeKind, NoticeStep, Part, Step, TextStep
-from recollect.library.sidecar_files import SessionSidecars, TodoFile
+from recollect.library.sidecar_files import SessionSidecars, TodoFile, load_session_lists
 from recollect.locations.place_names import BESIDE_PREFIX, LINE_PREFIX
 from recollect.records import attachment_kinds, attachments, conversation_records, decoding, state
 from recollect.records.envelope import Chain, Span, is_absent
@@ -23,6 +23,7 @@ from recollect.render.views import message_steps, part_builders, whole_calls
 from recollect.render.views.tools.planning_views import show_tasks, show_todos
 from recollect.session.queue import QueuedPrompt
 from recollect.session.record_texts import NamedText, list_texts
+from recollect.session.session import Session
 
 _ARROW = " → "
 """Between the old and the new value in a title."""
@@ -148,6 +149,11 @@ def _name(record: Chain) -> str:
 TODOS = "To-do list"
 TASKS = "Tasks"
 PLAN = "Plan"
+
+
+def load_sidecar_notices(session: Session) -> tuple[NoticeStep, ...]:
+    """Return the notices for the lists and the plan that are stored beside an opened session."""
+    return list_sidecar_notices(load_session_lists(session), session.contents.metadata.id)
 
 
 def list_sidecar_notices(sidecars: SessionSidecars, session_id: str) -> tuple[NoticeStep, ...]:

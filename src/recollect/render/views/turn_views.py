@@ -64,6 +64,12 @@ def build_turn_views(
     return tuple(build_turn_view(session, turn, calls) for turn in turns[start:stop])
 
 
+def iter_turn_views(session: Session, turns: Iterable[int]) -> Iterator[turn_documents.TurnView]:
+    """Yield the views of the turns with these indices, each built when it is needed."""
+    for index in turns:
+        yield from build_turn_views(session, start=index, stop=index + 1)
+
+
 def _has_event(session: Session) -> bool:
     entries = build_timeline(session).entries[0]
     return any(not isinstance(entry.what, state.State) for entry in entries)
