@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
 from recollect.documents.usage_groups import Group
-from recollect.quantities import format_share
+from recollect.quantities import format_dollars, format_share
 from tests.web.addresses import SESSION
 from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
@@ -301,3 +302,39 @@ def test_filters_apply_without_a_button(server: RunningServer) -> None:
     page = server.get("/usage").body.decode()
     form = page.partition('action="/usage" data-apply>')[2].partition("</form>")[0]
     assert form.count('<button type="submit">') == form.count("<noscript><button") == 1
+
+
+def test_tiles_say_what_totals_are_made_of(server: RunningServer) -> None:
+    """Below them: the days before, active days, the cache, messages, and the usual session."""
+    week = {"since": "2026-11-06", "until": "2026-11-12", "timezone": "UTC"}
+    before = {"since": "2026-10-30", "until": "2026-11-05", "timezone": "UTC"}
+    days, sessions = (_report(server, group=group, **week) for group in ("day", "session"))
+    totals = days["totals"]
+    cost, active = totals["cost_usd"], len(days["rows"])
+    earlier = _report(server, **before)["totals"]["cost_usd"]
+    cached = totals["cache_read_tokens"] / _measure(totals, "tokens")
+    change = f"{cost / earlier - 1:+,.0%}".replace("-", "\N{MINUS SIGN}")
+    usual = median(row["cost_usd"] for row in sessions["rows"])
+    page = server.get(f"/usage?{urlencode({'group': 'model', **week})}").body
+    assert find_texts(page, "dd", class_="note") == [
+        f"{change} on the 7 days before",
+        f"{active} of 7 days",
+        f"{cached:.1%} read from cache",
+        f"{totals['messages']} messages",
+        f"median {format_dollars(usual)}",
+    ]
+    (tiles,) = find_texts(page, "dl", class_="tiles")
+    assert f"Per active day {format_dollars(cost / active)}" in tiles
+    assert f"Sessions {len(sessions['rows'])} median" in tiles
+
+
+def test_tiles_without_days_before(priced: RunningServer) -> None:
+    """All days have none before them, and are counted from the first to the last active one."""
+    rows = _report(priced, group="day", timezone="UTC")["rows"]
+    days = sorted(date.fromisoformat(row["key"]) for row in rows)
+    page = priced.get("/usage?timezone=UTC").body
+    notes = find_texts(page, "dd", class_="note")
+    assert notes[0] == f"{len(days)} of {(days[-1] - days[0]).days + 1} days"
+    assert not any("before" in note for note in notes)
+    nothing = priced.get("/usage?since=2020-01-01&until=2020-01-02").body
+    assert find_texts(nothing, "dl", class_="tiles") == []

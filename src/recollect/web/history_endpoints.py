@@ -28,7 +28,7 @@ from recollect.web.http_messages import MAX_ID, Id, blame, read_range
 from recollect.web.services import Services
 from recollect.workspace.cost_causes import find_causes
 from recollect.workspace.searching import SessionSearch, describe_search, use_local_time
-from recollect.workspace.usage_requests import UsageFilters
+from recollect.workspace.usage_requests import UsageFilters, UsageScope, UsageSummary
 
 ListOrder = Literal["activity", "created", "size", "cost", "tokens"]
 PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Counted from 1.")]
@@ -210,18 +210,29 @@ def report_usage(services: Services, wanted: UsageParameters) -> UsageDocument:
     check_filters(services, wanted)
     answer = services.workspace.usage(
         wanted.group,
-        since=wanted.since,
-        until=wanted.until,
-        project=wanted.project,
-        model=wanted.model,
-        timezone=wanted.timezone,
+        **_list_filters(wanted),
         order=wanted.order,
         breakdown=wanted.breakdown,
-        only=None if wanted.only is None else RowFilter(wanted.only, wanted.key or None),
         client_costs=wanted.client_costs,
         limit=wanted.limit,
     )
     return describe_report(answer.report, answer.pace, omitted_rows=answer.omitted_rows)
+
+
+def summarize_usage(services: Services, wanted: UsageParameters) -> UsageSummary:
+    """Return the figures of the same messages that do not depend on how they are grouped."""
+    return services.workspace.summarize_usage(**_list_filters(wanted))
+
+
+def _list_filters(wanted: UsageParameters) -> UsageScope:
+    return {
+        "since": wanted.since,
+        "until": wanted.until,
+        "project": wanted.project,
+        "model": wanted.model,
+        "timezone": wanted.timezone,
+        "only": None if wanted.only is None else RowFilter(wanted.only, wanted.key or None),
+    }
 
 
 def check_filters(services: Services, wanted: "UsageParameters | CauseParameters") -> None:

@@ -7,7 +7,8 @@ the pace of the current block. The workspace chooses the ledger.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from statistics import median
 from typing import TYPE_CHECKING, TypedDict
 
 from msgspec import Struct, structs
@@ -15,6 +16,7 @@ from msgspec import Struct, structs
 from recollect.documents.usage_groups import Group
 from recollect.usage import reports
 from recollect.usage.ledger_access import UsageLedger, load_figures, load_report
+from recollect.usage.totals import to_dollars
 from recollect.usage.zones import Zone, load_zone
 
 if TYPE_CHECKING:
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace
 
 
-class UsageFilters(TypedDict, total=False):
-    """Filters of a report, and how its rows are split and sorted."""
+class UsageScope(TypedDict, total=False):
+    """Filters of a report: which messages are counted."""
 
     since: str | None
     """The first day, such as `2026-11-15`, `2026-11`, `7d` or `yesterday`."""
@@ -37,11 +39,16 @@ class UsageFilters(TypedDict, total=False):
     """Only models whose name contains this text."""
     timezone: str | None
     """The time zone of days, such as `Europe/Berlin`; the default is the local one."""
+    only: reports.RowFilter | None
+    """Count only the messages in one row of another report."""
+
+
+class UsageFilters(UsageScope, total=False):
+    """Filters of a report, and how its rows are split and sorted."""
+
     order: reports.ReportOrder | str | None
     breakdown: bool
     """Split each row by model."""
-    only: reports.RowFilter | None
-    """Count only the messages in one row of another report."""
     client_costs: bool
     """By session: add the cost that Claude Code reported. Reads the transcripts in the report."""
     limit: int | None
@@ -139,6 +146,55 @@ def complete_report(
 
         report = add_client_costs(report, ledger, workspace.track_files)
     return report
+
+
+class UsageSummary(Struct, frozen=True, kw_only=True):
+    """Figures about a report that do not depend on how its rows are grouped."""
+
+    active_days: int
+    days: int
+    """All days of the report: those between the first and the last active one, if it has no dates.
+    """
+    sessions: int
+    median_cost: float | None
+    """The median cost of its sessions in dollars; None if no price is known."""
+    cost_before: float | None
+    """The cost of as many days before it, in dollars; None if it has no first day."""
+
+
+def summarize_usage(ledger: UsageLedger, query: reports.UsageQuery, now: datetime) -> UsageSummary:
+    """Return the summary of the messages that match `query`."""
+    by_day = load_report(ledger, structs.replace(query, group=Group.DAY, breakdown=False))
+    by_session = load_report(ledger, structs.replace(query, group=Group.SESSION, breakdown=False))
+    active = [date.fromisoformat(row.key) for row in by_day.rows if row.key]
+    sessions = [row for row in by_session.rows if row.key is not None]
+    costs = [row.totals.known_cost for row in sessions]
+    known = [cost for cost in costs if cost is not None]
+    today = find_today(query.zone, now)
+    first = query.since or min(active, default=today)
+    last = query.until or (today if query.since else max(active, default=today))
+    days = max((min(last, today) - first).days + 1, len(active))
+    return UsageSummary(
+        active_days=len(active),
+        days=days,
+        sessions=len(sessions),
+        median_cost=to_dollars(round(median(known))) if known else None,
+        cost_before=_find_cost_before(ledger, query, days),
+    )
+
+
+def _find_cost_before(ledger: UsageLedger, query: reports.UsageQuery, days: int) -> float | None:
+    """Return the cost of the days before a report that starts on a day, as many as it has."""
+    if query.since is None or query.since.toordinal() <= days:
+        return None
+    before = structs.replace(
+        query,
+        group=Group.DAY,
+        breakdown=False,
+        since=query.since - timedelta(days=days),
+        until=query.since - timedelta(days=1),
+    )
+    return to_dollars(load_report(ledger, before).totals.known_cost)
 
 
 def sum_by_session(ledger: UsageLedger) -> dict[str, SessionUsage]:

@@ -40,7 +40,12 @@ if TYPE_CHECKING:
     from recollect.workspace.searching import SessionSearch
     from recollect.workspace.session_marks import SessionMark
     from recollect.workspace.session_queries import FoundPlace
-    from recollect.workspace.usage_requests import ExplainResult, UsageFilters, UsageResult
+    from recollect.workspace.usage_requests import (
+        ExplainResult,
+        UsageFilters,
+        UsageResult,
+        UsageSummary,
+    )
 
 Roots = str | Path | Sequence[str | Path] | None
 """A Claude directory, several of them, or None for those of the environment."""
@@ -190,6 +195,15 @@ class Workspace(WorkspaceResources):
 
         answer, failure = self.query_ledger(load)
         return replace(answer, failure=failure)
+
+    def summarize_usage(self, **filters: Unpack[UsageFilters]) -> UsageSummary:
+        """Return figures of a report that do not depend on how it is grouped."""
+        from recollect.documents.usage_groups import Group
+        from recollect.workspace.usage_requests import make_usage_query, summarize_usage
+
+        now = self._now()
+        query = make_usage_query(Group.DAY, filters, now)
+        return self.query_ledger(lambda ledger: summarize_usage(ledger, query, now))[0]
 
     def explain(self, target: str, *, timezone: str | None = None) -> ExplainResult:
         """Break down the usage of a session, a subagent, a day or a message id to lines."""

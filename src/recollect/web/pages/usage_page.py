@@ -24,6 +24,7 @@ from recollect.usage.zones import load_zone
 from recollect.web import charts, history_endpoints, http_messages, templating
 from recollect.web.pages import usage_table
 from recollect.web.services import Services
+from recollect.workspace.usage_requests import UsageSummary
 
 MAX_SLOTS: Final = 366 * 20
 """Maximum number of days on an axis; longer ranges come from damaged records."""
@@ -285,6 +286,33 @@ class RunningBlock(Struct, frozen=True):
     used: UsageRow
 
 
+class SummaryTiles(Struct, frozen=True, kw_only=True):
+    """Tiles that are not totals, and what is below the others."""
+
+    summary: UsageSummary
+    tokens: int
+    per_day: float | None
+    """The cost of an active day, in dollars."""
+    change: str
+    """How the cost has changed against as many days before; empty if that is not known."""
+    cached: str
+    """The share of tokens that was read from the cache; empty without tokens."""
+
+
+def make_tiles(report: UsageDocument, summary: UsageSummary) -> SummaryTiles:
+    """Return the tiles of a report."""
+    totals = report.totals
+    cost, before, tokens = totals.cost_usd, summary.cost_before, usage_table.count_tokens(totals)
+    change = "" if cost is None or not before else f"{cost / before - 1:+,.0%}"
+    return SummaryTiles(
+        summary=summary,
+        tokens=tokens,
+        per_day=None if cost is None or not summary.active_days else cost / summary.active_days,
+        change=change.replace("-", "\N{MINUS SIGN}"),
+        cached=f"{totals.cache_read_tokens / tokens:.1%}" if tokens else "",
+    )
+
+
 class UsagePage(Struct, frozen=True, kw_only=True):
     """A report, or the error in the request."""
 
@@ -300,6 +328,7 @@ class UsagePage(Struct, frozen=True, kw_only=True):
     rows: tuple[usage_table.TableRow, ...]
     has_shares: bool
     """Whether there is a total that rows are a share of."""
+    tiles: SummaryTiles | None
     chart: Chart | None
     current: RunningBlock | None
     error: ErrorDetail | None
@@ -309,12 +338,15 @@ def render_usage_page(
     services: Services, wanted: usage_table.UsagePageParameters, translator: templating.Translator
 ) -> templating.PageContent:
     """Render a report."""
-    report, error, chart = None, None, None
+    report, error, chart, tiles = None, None, None, None
     rows: tuple[usage_table.TableRow, ...] = ()
     try:
-        report = history_endpoints.report_usage(services, _make_parameters(wanted))
+        parameters = _make_parameters(wanted)
+        report = history_endpoints.report_usage(services, parameters)
         rows = usage_table.make_rows(report, wanted, load_zone(wanted.timezone or None), translator)
-        chart = make_chart(report, rows, wanted.measure, translator) if rows else None
+        if rows:
+            chart = make_chart(report, rows, wanted.measure, translator)
+            tiles = make_tiles(report, history_endpoints.summarize_usage(services, parameters))
     except UsageError as failure:
         error = http_messages.describe_failure(failure)[1]
     choices = services.workspace.choices
@@ -333,6 +365,7 @@ def render_usage_page(
         report=report,
         rows=rows,
         has_shares=any(row.share is not None for row in rows),
+        tiles=tiles,
         chart=chart,
         current=find_running(services),
         error=error,
