@@ -14,7 +14,7 @@ CLOSED = "recollect: Standard output is closed. Use >/dev/null to discard output
 
 @pytest.mark.skipif(os.name != "posix", reason="streams are closed by their numbers")
 @pytest.mark.parametrize("closed", [(1,), (0, 1)], ids=["output", "input and output"])
-def test_a_closed_output_is_told(safe_environment: None, closed: tuple[int, ...]) -> None:
+def test_a_closed_output_is_reported(safe_environment: None, closed: tuple[int, ...]) -> None:
     """`list >&-` says what is wrong, where no file could be taken for the stream."""
     words = " ".join(f"{number}>&-" for number in closed)
     command = f'"$0" -m recollect list --demo {words}'

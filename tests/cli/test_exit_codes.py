@@ -154,7 +154,7 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_full_disk_is_said_once() -> None:
+def test_a_full_disk_is_reported_once() -> None:
     """Output that cannot be written is a failure with the system's reason, and no traceback."""
     script = (
         "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1); "

@@ -109,7 +109,7 @@ def test_colours_can_be_forced(
         ({"TERM": "dumb"}, False),
     ],
 )
-def test_a_terminal_gets_colours_unless_told_otherwise(
+def test_a_terminal_gets_colours_unless_disabled(
     home: Path, environment: Mapping[str, str], is_coloured: bool
 ) -> None:
     """On a terminal colours are the default, and each way to switch them off works."""

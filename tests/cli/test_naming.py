@@ -95,7 +95,9 @@ def test_what_looks_like_an_option_is_one(
 
 
 @pytest.mark.parametrize("command", ["show", "resume"])
-def test_without_a_name_it_is_said_what_to_give(run_recollect: RunRecollect, command: str) -> None:
+def test_without_a_name_the_message_says_what_to_specify(
+    run_recollect: RunRecollect, command: str
+) -> None:
     """Somebody who does not know a name yet is led to one."""
     done = run_recollect(command)
     _, _, hint = done.stderr.splitlines()[0].partition(". ")

@@ -81,7 +81,7 @@ def test_shutdown_collects_no_garbage(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_table_tells_what_the_commands_tell(name: str) -> None:
+def test_the_table_has_the_help_of_the_commands(name: str) -> None:
     """A command's line in the list is the first line of its own help, and it has its own name."""
     command = load_command(name)
     assert (command.name, (command.help or "").splitlines()[0]) == (name, COMMANDS[name])

@@ -22,7 +22,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_without_a_session_it_is_said_where_one_would_be(
+def test_without_a_session_the_message_says_where_one_would_be(
     run_recollect: RunRecollect, words: tuple[str, ...]
 ) -> None:
     """Each command names the places that were looked at, and how to try it out."""
@@ -33,7 +33,7 @@ def test_without_a_session_it_is_said_where_one_would_be(
 
 
 @pytest.mark.parametrize("words", [*COMMANDS, ("index",)], ids=" ".join)
-def test_without_a_claude_directory_it_is_said_how_to_name_one(
+def test_without_a_claude_directory_the_message_says_how_to_specify_one(
     run_recollect: RunRecollect, words: tuple[str, ...]
 ) -> None:
     """The same, and what to give or set where it is somewhere else."""

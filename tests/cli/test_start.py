@@ -33,7 +33,7 @@ def test_the_first_run_says_what_was_found(run_recollect: RunRecollect) -> None:
     assert second == listed
 
 
-def test_without_a_claude_directory_the_places_are_told(
+def test_without_a_claude_directory_the_searched_directories_are_listed(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
     """Nothing found is a tip and an exit code, and no list."""
@@ -48,7 +48,7 @@ def test_without_a_claude_directory_the_places_are_told(
 
 
 @pytest.mark.parametrize("has_projects", [False, True])
-def test_without_a_session_the_place_is_told(
+def test_without_a_session_the_searched_directory_is_listed(
     run_recollect: RunRecollect, tmp_path: Path, has_projects: bool
 ) -> None:
     """A Claude directory that has not been used yet is not an error."""

@@ -1,4 +1,4 @@
-"""Conversations with the real client: what the API was sent, and what the transcript says."""
+"""Conversations with the real client: the requests to the API, and the transcript."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415478"
     "9c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
 )
-"""A picture of one red pixel."""
+"""An image of one red pixel."""
 
 ABANDONED = """
 import asyncio, sys
@@ -74,20 +74,20 @@ CONVERSING = [version for version in VERSIONS if version != OLDEST]
 
 @pytest.fixture(params=CONVERSING)
 def stage(request: pytest.FixtureRequest, isolation: Sequence[str], tmp_path: Path) -> Theatre:
-    """A version that can converse, with all tools at hand."""
+    """A client version that supports conversations, with all tools."""
     return make_stage(str(request.param), isolation, tmp_path, SWITCHES)
 
 
 def make_stage(
     version: str, isolation: Sequence[str], folder: Path, switches: Mapping[str, str]
 ) -> Theatre:
-    """A stage for this version; skips where it is not installed."""
+    """Set up this version; skips if it is not installed."""
     client = require_client(version)
     return Theatre(folder, client, isolation, {**switches, "ENABLE_TOOL_SEARCH": "false"})
 
 
 def hold(stage: Theatre, script: Callable[[Conversation], Awaitable[T]], **more: Any) -> T:
-    """Run `script` in a conversation with the client on the stage."""
+    """Run `script` in a conversation with the client."""
 
     async def run() -> T:
         async with asyncio.timeout(SECONDS), converse(make_options(stage, **more)) as conversation:
@@ -97,7 +97,7 @@ def hold(stage: Theatre, script: Callable[[Conversation], Awaitable[T]], **more:
 
 
 def make_options(stage: Theatre, **more: Any) -> ConversationOptions:
-    """Options for the client on the stage."""
+    """Return the options for the client."""
     environment = {"CLAUDE_CONFIG_DIR": str(stage.root)}
     return ConversationOptions(
         directory=str(stage.work), client=stage.client, environment=environment, **more
@@ -105,7 +105,7 @@ def make_options(stage: Theatre, **more: Any) -> ConversationOptions:
 
 
 async def wait_for(conversation: Conversation, wanted: type[E], after: int = 0) -> E:
-    """The first event of this class after a number."""
+    """Return the first event of this class after a number."""
     async for event in conversation.events(after):
         if isinstance(event, wanted):
             return event
@@ -113,7 +113,7 @@ async def wait_for(conversation: Conversation, wanted: type[E], after: int = 0) 
 
 
 async def play(conversation: Conversation, prompt: str, *answers: RequestAnswer) -> TurnFinished:
-    """Send a prompt, answer what is asked in its turn, and wait for the end."""
+    """Send a prompt, answer the requests of its turn, and wait for the end."""
     after = conversation.last_event
     await conversation.send(prompt)
     for answer in answers:
@@ -124,7 +124,7 @@ async def play(conversation: Conversation, prompt: str, *answers: RequestAnswer)
 
 
 def read_results(stage: Theatre) -> list[str]:
-    """What the last request to the API says that tools have answered."""
+    """Return the tool results in the last request to the API."""
     messages = stage.requests[-1]["messages"]
     blocks = [b for each in messages if isinstance(each["content"], list) for b in each["content"]]
     found = [each["content"] for each in blocks if each["type"] == "tool_result"]
@@ -132,12 +132,12 @@ def read_results(stage: Theatre) -> list[str]:
 
 
 def list_prompts(stage: Theatre) -> list[str]:
-    """The scenes that the last request to the API mentions, in order."""
+    """Return the scenes in the last request to the API, in order."""
     return re.findall(r"play:(\w+)", json.dumps(stage.requests[-1]["messages"]))
 
 
 def test_three_turns_in_one_process(stage: Theatre) -> None:
-    """Records, transcript and API tell of the same three turns, and nothing is left running."""
+    """Records, transcript and API have the same three turns, and nothing is left running."""
 
     async def script(conversation: Conversation) -> tuple[str, list[ConversationEvent]]:
         for scene in ("hello", "thought", "again"):
@@ -166,7 +166,7 @@ def test_three_turns_in_one_process(stage: Theatre) -> None:
 
 
 def test_tools_are_allowed_edited_remembered_and_denied(stage: Theatre) -> None:
-    """Each answer has its effect on the disk, in the transcript and in what the API is sent."""
+    """Each answer has its effect on disk, in the transcript and in requests to the API."""
 
     async def script(conversation: Conversation) -> str:
         await play(conversation, "play:touch_one", Allow())
@@ -201,7 +201,7 @@ def test_tools_are_allowed_edited_remembered_and_denied(stage: Theatre) -> None:
 
 
 def test_questions_and_plans_are_answered(stage: Theatre) -> None:
-    """The model reads the choice, and an approved plan ends plan mode."""
+    """The model receives the choice, and an approved plan ends plan mode."""
 
     async def script(conversation: Conversation) -> str:
         after = conversation.last_event
@@ -217,7 +217,7 @@ def test_questions_and_plans_are_answered(stage: Theatre) -> None:
         await conversation.send("play:plan")
         asked = await wait_for(conversation, RequestAsked, after)
         assert isinstance(asked.request, PlanRequest)
-        # Newer clients show the file that the model was told to write, and this one wrote none.
+        # Newer clients show the plan file, which this model did not write.
         assert asked.request.plan in ("1. Look\n2. Leap", "")
         await conversation.answer(asked.request.id, ApprovePlan())
         await wait_for(conversation, TurnFinished, asked.number)
@@ -239,7 +239,7 @@ def test_questions_and_plans_are_answered(stage: Theatre) -> None:
 
 
 def test_turns_are_interrupted(stage: Theatre) -> None:
-    """In words and in a tool; what was written is kept, the tool is killed, the next turn works."""
+    """In text and in a tool: written text is kept, the tool is killed, the next turn works."""
 
     async def script(conversation: Conversation) -> str:
         await conversation.send("play:slow_words")
@@ -279,7 +279,7 @@ async def _wait_until(holds: Callable[[], bool]) -> None:
 
 
 def test_prompts_are_queued(stage: Theatre) -> None:
-    """One sent while a tool runs joins its turn; one sent while words come starts the next."""
+    """A prompt sent while a tool runs joins its turn; one sent during text starts the next."""
 
     async def script(conversation: Conversation) -> str:
         first = await conversation.send("play:slow_tool")
@@ -307,13 +307,13 @@ def test_prompts_are_queued(stage: Theatre) -> None:
 
 
 def read_effort(request: dict[str, Any]) -> str | None:
-    """Return how much the model was asked to think."""
+    """Return the thinking effort in the last request."""
     effort: str | None = request.get("output_config", {}).get("effort")
     return effort
 
 
 def test_the_default_effort_is_set_again(stage: Theatre) -> None:
-    """After a level, the model is asked to think as much as before, in the same session."""
+    """After another level, the effort is reset to the default in the same session."""
 
     async def script(conversation: Conversation) -> None:
         for level in (None, "low", None):
@@ -329,7 +329,7 @@ def test_the_default_effort_is_set_again(stage: Theatre) -> None:
 
 
 def test_a_conversation_is_compacted_and_its_model_changed(stage: Theatre) -> None:
-    """The next requests start with the summary, think less, and ask the other model."""
+    """The next requests start with the summary, with less thinking and the other model."""
 
     async def script(conversation: Conversation) -> str:
         await play(conversation, "play:hello")
@@ -353,7 +353,7 @@ def test_a_conversation_is_compacted_and_its_model_changed(stage: Theatre) -> No
 
 
 def test_a_session_is_resumed_forked_and_cut_off(stage: Theatre) -> None:
-    """The API is sent what the chosen branch holds; a session that is open is refused."""
+    """The API gets the chosen branch; a session that is already open is refused."""
 
     async def first(conversation: Conversation) -> tuple[str, str]:
         await play(conversation, "play:hello")
@@ -384,7 +384,7 @@ def test_a_session_is_resumed_forked_and_cut_off(stage: Theatre) -> None:
 
 
 def test_images_and_contexts_reach_the_model(stage: Theatre) -> None:
-    """An image is a block of its own, and a context block is read back as contexts."""
+    """An image is a separate block, and a context block is parsed back into contexts."""
     words = "> **上下文资料**\n> \n> - 📄 文件: @tide.py\n\nplay:hello and look"
 
     async def script(conversation: Conversation) -> str:
@@ -406,7 +406,7 @@ def test_images_and_contexts_reach_the_model(stage: Theatre) -> None:
 def test_a_background_task_is_stopped(
     version: str, isolation: Sequence[str], tmp_path: Path
 ) -> None:
-    """The task is listed while it runs, and gone when it was stopped."""
+    """The task is listed while it runs, and removed once it is stopped."""
     switches = {name: value for name, value in SWITCHES.items() if "BACKGROUND" not in name}
     stage = make_stage(version, isolation, tmp_path, switches)
 
@@ -448,7 +448,7 @@ def test_a_killed_or_idle_client_is_replaced(stage: Theatre) -> None:
 
 
 def test_a_killed_parent_takes_client_and_tool_with_it(stage: Theatre) -> None:
-    """The client would finish its turn, and its tool would go on for minutes."""
+    """Otherwise the client would finish its turn, and its tool would run for minutes."""
     parent = subprocess.Popen(
         [sys.executable, "-c", ABANDONED, str(stage.work), stage.client],
         env=stage.environment,

@@ -55,7 +55,7 @@ def test_follow_shows_a_compaction(theatre: Theatre, version: str) -> None:
         follower.wait_for(texts("again")[0])
 
 
-def test_follow_tells_each_record_once_and_the_end(theatre: Theatre, version: str) -> None:
+def test_follow_reports_each_record_once_and_the_end(theatre: Theatre, version: str) -> None:
     """The events are the lines of the file, in order; of an old client the end is not known."""
     with theatre.follow("--all", "--json-lines") as follower:
         follower.wait_for('"caught_up"')
@@ -83,7 +83,7 @@ def test_run_shows_partial_text(theatre: Theatre) -> None:
     assert [shown] == texts("slow_words")
 
 
-def test_run_tells_what_it_took(theatre: Theatre) -> None:
+def test_run_reports_its_cost(theatre: Theatre) -> None:
     """The figures at the end are those of the scenes, the subagent's included."""
     done = theatre.recollect("run", "play:agent", "--json-lines", "--", ALLOWED)
     end = json.loads(done.stdout.splitlines()[-1])
@@ -96,7 +96,7 @@ def test_run_tells_what_it_took(theatre: Theatre) -> None:
     assert (end["figures"]["turns"], end["figures"]["tool_calls"]) == (1, 2)
 
 
-def test_run_goes_on_with_a_session(theatre: Theatre) -> None:
+def test_run_continues_a_session(theatre: Theatre) -> None:
     """`--resume` appends to the session that it names, `--fork` does not."""
     first = theatre.ask("play:hello")[-1]["session_id"]
     theatre.recollect("run", "play:again", "--resume", first[:8], "--", ALLOWED)

@@ -91,7 +91,7 @@ def test_a_subagent_is_joined_to_its_call(theatre: Theatre) -> None:
     assert theatre.count_ledger() == add(count("worker"), count("agent", replies=2))
 
 
-def test_a_resumed_session_goes_on(theatre: Theatre) -> None:
+def test_a_resumed_session_continues(theatre: Theatre) -> None:
     """There is one session with both turns, and a later resume would load both."""
     first = theatre.ask("play:hello first")[-1]["session_id"]
     theatre.ask("play:again second", "--resume", first)

@@ -1,8 +1,8 @@
-"""A place for the real client to play in: its own home, its own data, and no way out.
+"""A sandbox for the real client: its own home, its own data, and no network.
 
-The client lies on the PATH as `claude`, as it does for a user. That is a script of ours that starts
-it with a clean environment, a made-up key, and in a network namespace in which there is nothing but
-the scripted API; however it is started, it cannot reach anybody.
+The client is on the PATH as `claude`, like a user's. That is a script that starts it with a clean
+environment, a made-up key, and in a network namespace with nothing but the scripted API; however it
+is started, it cannot reach anything else.
 """
 
 import json
@@ -31,12 +31,12 @@ from tests.process import Finished
 ROOT = Path(__file__).resolve().parents[2]
 RECOLLECT = (sys.executable, "-m", "recollect")
 SECONDS = 180.0
-"""The limit for a real client, which takes seconds to start on a busy machine."""
+"""The time limit for a real client, which takes seconds to start on a busy machine."""
 ALLOWED = "--allowedTools=Bash,Read,Agent,Task"
 """Permissions are never skipped: the tools of the scenes are allowed by name."""
 
 STREAMING = ("claude", "-p", "--output-format", "stream-json", "--verbose", ALLOWED)
-"""The client, asked once; options follow, and behind two dashes the prompt."""
+"""The command for a single prompt; options follow, then two dashes and the prompt."""
 
 SWITCHES = {
     "ANTHROPIC_API_KEY": "sk-ant-made-up-for-tests",
@@ -53,7 +53,7 @@ SWITCHES = {
 
 
 def find_isolation() -> list[str] | None:
-    """The words that put a program into a network of its own; None where that is not allowed."""
+    """Return the command prefix that isolates a program's network; None if that is not allowed."""
     for option in ("-n", "-rn"):
         words = [shutil.which("unshare") or "unshare", option]
         if shutil.which("unshare") and _succeeds([*words, "true"]):
@@ -66,7 +66,7 @@ def _succeeds(words: Sequence[str]) -> bool:
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """End a program before its pipes are closed: who reads one holds on to it."""
+    """Kill a program before its pipes are closed, because a reader keeps them open."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -76,7 +76,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 class Theatre:
-    """One client with its own data, on which Recollect looks from outside."""
+    """One client with its own data, which Recollect reads."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Theatre:
         settings = [f"{name}={value}" for name, value in {**switches, **places}.items()]
         stage = [sys.executable, "-m", "tests.client.stage", *client]
         script = self._bin / "claude"
-        # What Recollect knows the tools of a client by, whatever else is left out.
+        # The mark by which Recollect recognises tools of a client.
         mark = f'{MARK_VARIABLE}="${MARK_VARIABLE}"'
         words = shlex.join([*isolation, *stage])
         script.write_text(f'#!/bin/sh\nexec env -i {shlex.join(settings)} {mark} {words} "$@"\n')
@@ -121,7 +121,7 @@ class Theatre:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """What the API was asked in conversations: requests with tools, in order."""
+        """The API requests of conversations, which have tools, in order."""
         if not self._requests.exists():
             return []
         lines = self._requests.read_text(encoding="utf-8").splitlines()
@@ -140,18 +140,18 @@ class Theatre:
         }
 
     def ask(self, prompt: str, *options: str) -> list[dict[str, Any]]:
-        """The messages of the client itself, asked once; fails if it does."""
+        """Run a single prompt and return the client's messages; fails if the client does."""
         done = self._finish([*STREAMING, *options, "--", prompt])
         assert done.code == 0, done
         return [json.loads(line) for line in done.stdout.split("\n") if line]
 
     def rewind_files(self, session_id: str, uuid: str) -> None:
-        """Let the client restore files as they were at a prompt, which newer ones can do alone."""
+        """Let the client restore the files of a prompt; only newer ones support it."""
         done = self._finish(["claude", "-p", "--resume", session_id, "--rewind-files", uuid])
         assert done.code == 0, done
 
     def recollect(self, *arguments: str) -> Finished:
-        """Run our own program to its end."""
+        """Run our own program to completion."""
         return self._finish([*RECOLLECT, *arguments])
 
     def _finish(self, words: list[str]) -> Finished:
@@ -161,7 +161,7 @@ class Theatre:
 
     @contextmanager
     def start(self, words: list[str]) -> Iterator["subprocess.Popen[str]"]:
-        """A running program; it is killed at the end if it still runs."""
+        """Start a program; it is killed at the end if it is still running."""
         process = subprocess.Popen(
             words,
             cwd=self.work,
@@ -180,30 +180,30 @@ class Theatre:
 
     @contextmanager
     def follow(self, *arguments: str) -> Iterator["Follower"]:
-        """`recollect follow`, listening since before the client is started."""
+        """Start `recollect follow` before the client."""
         with self.start([*RECOLLECT, "follow", *arguments]) as process:
             _wait_until_watching(process)
             yield Follower(process)
 
     @property
     def session_ids(self) -> list[str]:
-        """The sessions that our library lists."""
+        """Return the ids of the sessions that the library lists."""
         return sorted(each.id for each in iter_sessions(root=self.root))
 
     def open(self, session_id: str | None = None) -> Session:
-        """A session as our library reads it; without an id, the only one there is."""
+        """Open a session with the library; without an id, the only one."""
         if session_id is None:
             (session_id,) = self.session_ids
         return open_session(session_id, root=self.root)
 
     def count_ledger(self) -> Tokens:
-        """All tokens that the ledger counts in this root."""
+        """Return the tokens that the ledger counts in this root."""
         rows = json.loads(self.recollect("usage", "session", "--json").stdout)["rows"]
         names = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
         return Tokens(*(sum(row[f"{name}_tokens"] for row in rows) for name in names))
 
     def list_processes(self) -> dict[int, str]:
-        """What still runs of this client, by the folder in its environment: number and words."""
+        """Return the running processes of this client, by the directory in their environment."""
         mark = f"CLAUDE_CONFIG_DIR={self.root}".encode()
         found = {}
         for place in Path("/proc").glob("[0-9]*"):
@@ -223,7 +223,7 @@ def _wait_until_watching(process: "subprocess.Popen[str]") -> None:
     descriptors = Path(f"/proc/{process.pid}/fd")
     deadline = time.monotonic() + SECONDS
     while descriptors.exists() and process.poll() is None:
-        # One may be closed meanwhile.
+        # One may be closed in the meantime.
         with suppress(OSError):
             if any("inotify" in each.readlink().name for each in descriptors.iterdir()):
                 return
@@ -232,7 +232,7 @@ def _wait_until_watching(process: "subprocess.Popen[str]") -> None:
 
 
 class Follower:
-    """What a running program prints, line by line."""
+    """The output of a running program, line by line."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -245,7 +245,7 @@ class Follower:
             self._queue.put(line.rstrip("\n"))
 
     def wait_for(self, *wanted: str) -> str:
-        """The first line that holds all of these words; fails with what came instead."""
+        """Return the first line with all of these words; fails with the output so far."""
         deadline = time.monotonic() + SECONDS
         while True:
             found = [line for line in self.lines if all(word in line for word in wanted)]

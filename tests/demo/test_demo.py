@@ -107,7 +107,7 @@ def test_all_of_it_is_known() -> None:
 
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=name_of)
-def test_it_lies_where_a_client_would_put_it(transcript: Transcript) -> None:
+def test_it_is_where_a_client_would_put_it(transcript: Transcript) -> None:
     """Directory, file name and session id agree with the records."""
     records = chain_of(transcript)
     assert {encode_project_path(record.cwd or "") for record in records} == {

@@ -62,7 +62,7 @@ def test_every_exit_code_is_documented() -> None:
     assert listed == raised | {0, FAILED, INTERRUPTED, BROKEN_PIPE}
 
 
-def test_roff_is_told_what_is_meant() -> None:
+def test_text_is_escaped_for_roff() -> None:
     """Nothing in a text is taken for a request or an escape."""
     assert [escape(text) for text in (".SH", "'x", r"a\b", "--all")] == [
         r"\&.SH",

@@ -144,7 +144,7 @@ def test_what_is_around_a_secret_shows_no_other(tmp_path: Path) -> None:
     assert "[redacted:github-token]" in around
 
 
-def test_what_lies_beside_a_session_is_masked_by_the_same_rules(tmp_path: Path) -> None:
+def test_files_beside_a_session_are_masked_by_the_same_rules(tmp_path: Path) -> None:
     """A todo list with a key, and the home directory, which records keep and views do not."""
     key = make_key()
     root = tmp_path / "claude"

@@ -201,7 +201,7 @@ def test_an_unreadable_session_does_not_stop_the_others(
     assert len(list((place / "out").iterdir())) == 2
 
 
-def test_what_is_said_and_reported_is_kept(run_recollect: RunRecollect, place: Path) -> None:
+def test_messages_and_reports_are_kept(run_recollect: RunRecollect, place: Path) -> None:
     """The report for people and for scripts."""
     arguments = ("export", "--project", "letterpress", "--format", "text")
     said = run_recollect(*arguments, "-o", "out")

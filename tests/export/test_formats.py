@@ -254,9 +254,7 @@ def test_a_run_of_notices_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [Format.HTML, Format.MARKDOWN, Format.TEXT])
-def test_what_was_said_in_the_middle_of_a_turn_is_among_the_prompts(
-    tmp_path: Path, kind: Format
-) -> None:
+def test_prompts_in_the_middle_of_a_turn_are_included(tmp_path: Path, kind: Format) -> None:
     """An export of the prompts has all of them, and nothing else."""
     session = open_session(write_interjections(tmp_path))
     text = export(session, ExportOptions(format=kind, level=Level.PROMPTS))

@@ -1,9 +1,9 @@
-"""A stand-in for the user's own client in a conversation: speaks the protocol, asks no model.
+"""A fake client for conversations: implements the protocol without a model.
 
 Not imported by any test: `conversing.install_client` writes it as an executable called `claude`.
-The first word of a prompt says what the turn does, see `TURNS`; prompts that arrive meanwhile are
-queued. `script.json` beside it may say what the words of a prompt stand for.
-What it receives is appended to `received.jsonl` beside it, and how it was called to `called.jsonl`.
+The first word of a prompt selects what the turn does, see `TURNS`; prompts that arrive during a
+turn are queued. `script.json` beside it may define the words of prompts. Everything received is
+appended to `received.jsonl` beside it, and the arguments to `called.jsonl`.
 """
 
 import json
@@ -41,7 +41,7 @@ def option(name: str, default: str = "") -> str:
 
 
 class Client:
-    """The state of the stand-in."""
+    """The state of the fake client."""
 
     def __init__(self) -> None:
         self.session = option("--session-id") or option("--resume") or str(uuid4())
@@ -57,7 +57,7 @@ class Client:
         self.is_deaf = False
 
     def read(self) -> None:
-        """Put every line of standard input into the inbox."""
+        """Read every line of standard input into the inbox."""
         for line in sys.stdin:
             self.inbox.put(json.loads(line))
         self.inbox.put(None)
@@ -69,7 +69,7 @@ class Client:
         sys.stdout.flush()
 
     def poll(self, seconds: float = 0.0) -> None:
-        """Handle what has arrived; wait this long if nothing has."""
+        """Handle the lines in the inbox; wait up to this long if it is empty."""
         try:
             frame = self.inbox.get(timeout=seconds) if seconds else self.inbox.get_nowait()
         except Empty:
@@ -99,7 +99,7 @@ class Client:
         self.say("control_response", response=answer)
 
     def on_initialize(self, request: Json) -> Json:
-        """Say what it offers."""
+        """Report the capabilities."""
         commands = [{"name": "compact", "description": "Summarise", "argumentHint": "[focus]"}]
         levels = {"supportsEffort": True, "supportedEffortLevels": ["low", "high"]}
         models = [
@@ -116,30 +116,30 @@ class Client:
         return {}
 
     def on_set_permission_mode(self, request: Json) -> Json:
-        """Use another mode."""
+        """Change the mode."""
         self.mode = request["mode"]
         self.say("system", subtype="status", status=None, permissionMode=self.mode)
         return {"mode": self.mode}
 
     def on_set_model(self, request: Json) -> Json:
-        """Use another model."""
+        """Change the model."""
         self.model = request["model"] or MODEL
         return {}
 
     def on_apply_flag_settings(self, request: Json) -> Json:
-        """Think more or less; like older clients, `stubborn` keeps a level."""
+        """Change the effort; like older clients, `stubborn` keeps the level."""
         level = request["settings"]["effortLevel"]
         if level is not None or not (HERE / "stubborn").exists():
             self.effort = level
         return {}
 
     def on_get_settings(self, request: Json) -> Json:
-        """Say what applies."""
+        """Report the settings."""
         return {"applied": {"model": self.model, "effort": self.effort or "medium"}}
 
     def on_get_context_usage(self, request: Json) -> Json:
-        """Say how full the context is."""
-        # Like older clients, which do not say which of them are used.
+        """Report the context usage."""
+        # Like older clients, which do not report which of them are used.
         categories = [
             {"name": "System prompt", "tokens": 400},
             {"name": "System tools (deferred)", "tokens": 9000, "isDeferred": True},
@@ -150,7 +150,7 @@ class Client:
         return {"totalTokens": 1200, "maxTokens": 200000, "categories": categories}
 
     def on_cancel_async_message(self, request: Json) -> Json:
-        """Forget a queued prompt."""
+        """Drop a queued prompt."""
         found = [each for each in self.prompts if each["uuid"] == request["message_uuid"]]
         for each in found:
             self.prompts.remove(each)
@@ -162,7 +162,7 @@ class Client:
         return {}
 
     def listen(self, seconds: float) -> None:
-        """Handle what arrives for this long; raises Interrupted if the turn was interrupted."""
+        """Handle input for this long; raises Interrupted if the turn was interrupted."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0 and self.is_open:
             self.poll(left)
@@ -175,7 +175,7 @@ class Client:
             raise Interrupted
 
     def ask(self, request: Json) -> Json:
-        """Ask a person and return the answer."""
+        """Ask the user and return the answer."""
         request_id = str(uuid4())
         frame = {"type": "control_request", "request_id": request_id, "request": request}
         sys.stdout.write(json.dumps(frame) + "\n")
@@ -189,7 +189,7 @@ class Client:
         return response
 
     def stream(self, words: str, kind: str = "text", pause: float = 0.0) -> None:
-        """Write a block piece by piece, then as a whole."""
+        """Print a block in pieces, then complete."""
         message = f"msg_{uuid4().hex}"
         key = {"text": "text", "thinking": "thinking"}[kind]
         self.event({"type": "message_start", "message": {"id": message, "role": "assistant"}})
@@ -215,16 +215,16 @@ class Client:
         self.event({"type": "message_stop"})
 
     def event(self, event: Json) -> None:
-        """Print a piece of a reply."""
+        """Print an event of a reply."""
         self.say("stream_event", event=event, parent_tool_use_id=None)
 
     def block(self, message: str, block: Json) -> None:
-        """Print a finished block."""
+        """Print a complete block."""
         content = {"id": message, "role": "assistant", "model": self.model, "content": [block]}
         self.say("assistant", message=content, parent_tool_use_id=None)
 
     def call(self, tool: str, given: Json) -> Json:
-        """Call a tool, if that is allowed, and return the answer."""
+        """Call a tool if it is allowed, and return the answer."""
         call = f"toolu_{uuid4().hex}"
         self.block(
             f"msg_{uuid4().hex}", {"type": "tool_use", "id": call, "name": tool, "input": given}
@@ -256,7 +256,7 @@ class Client:
         self.say("user", message={"role": "user", "content": [block]}, parent_tool_use_id=None)
 
     def turn(self, prompt: Json) -> None:
-        """Do what a prompt says."""
+        """Run the turn of a prompt."""
         content = prompt["message"]["content"]
         text = content if isinstance(content, str) else content[-1].get("text", "")
         script = HERE / "script.json"
@@ -299,7 +299,7 @@ class Client:
         self.say("command_lifecycle", command_uuid=uuid, state="completed")
 
     def run(self) -> None:
-        """Take prompts until standard input is closed."""
+        """Process prompts until standard input is closed."""
         while self.is_open or self.prompts:
             if self.prompts:
                 self.turn(self.prompts.popleft())
@@ -308,7 +308,7 @@ class Client:
 
 
 def ask_question(client: Client, rest: str) -> None:
-    """Ask the person to choose."""
+    """Ask the user to choose."""
     options = [
         {"label": "Blue", "description": "like the sea"},
         {"label": "Red", "description": ""},
@@ -336,7 +336,7 @@ def make_plan(client: Client, rest: str) -> None:
 
 
 def tell_time(client: Client, rest: str) -> None:
-    """Write the time twenty times a second, as often as the prompt says."""
+    """Print the time twenty times a second, as often as the prompt requests."""
     message = f"msg_{uuid4().hex}"
     start = {"type": "content_block_start", "index": 0}
     client.event({"type": "message_start", "message": {"id": message, "role": "assistant"}})
@@ -350,7 +350,7 @@ def tell_time(client: Client, rest: str) -> None:
 
 
 def elicit(client: Client, rest: str) -> None:
-    """Let an MCP server ask, by the form that the prompt has as JSON."""
+    """Request the form in the prompt, given as JSON, like an MCP server."""
     request = {
         "subtype": "elicitation",
         "mcp_server_name": "tides",
@@ -362,7 +362,7 @@ def elicit(client: Client, rest: str) -> None:
 
 
 def ask_for_dialog(client: Client, rest: str) -> None:
-    """Ask for a dialog that only a terminal has."""
+    """Request a dialog that only a terminal can show."""
     answer = client.ask({"subtype": "request_user_dialog", "dialog_kind": rest, "payload": {}})
     client.stream(json.dumps(answer))
 
@@ -375,7 +375,7 @@ def use_tools(client: Client, rest: str) -> None:
 
 
 def work(client: Client, rest: str) -> None:
-    """Call a tool as often as the prompt says, thirty records a second, without asking."""
+    """Call a tool as often as the prompt requests, thirty records a second, without asking."""
     for number in range(int(rest)):
         call = f"toolu_{uuid4().hex}"
         given = {"command": f"echo {number}", "description": "Say a number"}
@@ -388,7 +388,7 @@ def work(client: Client, rest: str) -> None:
 
 
 def print_garbage(client: Client, rest: str) -> None:
-    """Print what is not a message."""
+    """Print lines that are not messages."""
     sys.stdout.write('warning: not json\n\n{"type": "of_the_future"}\n')
     sys.stdout.flush()
     client.stream("Still here.")
@@ -403,7 +403,7 @@ def die(client: Client, rest: str) -> None:
 
 
 def start_task(client: Client, rest: str) -> None:
-    """Start a program in a session of its own, as tools are, and leave it running."""
+    """Start a program in a separate process session, as for tools, and leave it running."""
     left = subprocess.Popen(
         [sys.executable, "-S", "-c", "import time; time.sleep(300)"], start_new_session=True
     )
@@ -414,20 +414,20 @@ def start_task(client: Client, rest: str) -> None:
 
 
 def call_host(client: Client, rest: str) -> None:
-    """Call a hook that nobody registered."""
+    """Call a hook that was not registered."""
     client.ask({"subtype": "hook_callback", "callback_id": "h0", "input": {}})
     client.stream("No hook.")
 
 
 def call_tool(client: Client, rest: str) -> None:
-    """Call the tool that the prompt names in JSON, with its input."""
+    """Call the tool that the prompt specifies in JSON, with its input."""
     wanted = json.loads(rest)
     client.call(wanted["tool"], wanted["input"])
     client.stream("Done.")
 
 
 def attack(client: Client, rest: str) -> None:
-    """Put a text wherever a client can put one, and ask with it in every way."""
+    """Use a text in every field that a client can set, and in every kind of request."""
     client.stream(rest, "thinking")
     client.stream(rest)
     block = {"type": "tool_use", "id": "toolu_open", "name": rest, "input": {}}
@@ -459,7 +459,7 @@ def attack(client: Client, rest: str) -> None:
 
 
 def go_deaf(client: Client, rest: str) -> None:
-    """Answer no control request from now on."""
+    """Stop responding to control requests."""
     client.is_deaf = True
     client.stream("What?")
 
@@ -487,7 +487,7 @@ TURNS: dict[str, Callable[[Client, str], None]] = {
 
 
 def main() -> None:
-    """Say how it was called, then talk."""
+    """Record the arguments, then run the conversation."""
     called = {"arguments": sys.argv[1:], "directory": str(Path.cwd()), "pid": os.getpid()}
     note("called.jsonl", called)
     if (HERE / "mute").exists():

@@ -50,7 +50,7 @@ def test_readers_go_on_where_they_were() -> None:
     asyncio.run(run())
 
 
-def test_a_reader_that_was_away_too_long_is_told() -> None:
+def test_a_reader_that_was_away_too_long_is_notified() -> None:
     """What is no longer kept is announced once, and nothing else is missing."""
 
     async def run() -> None:

@@ -35,7 +35,7 @@ def _find(path: Path) -> Transcript:
 
 
 @given(cuts=st.lists(st.integers(0, len(DATA)), max_size=5).map(sorted))
-def test_growing_equals_reading_anew(
+def test_growing_equals_reading_again(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int]
 ) -> None:
     """However a file came to its size, torn lines included, it says the same."""
@@ -71,7 +71,7 @@ def test_nothing_new_costs_nothing(tmp_path: Path) -> None:
         lambda data: data.replace(b"user", b"USER") + b"{}\n",
     ],
 )
-def test_rewritten_files_are_read_anew(tmp_path: Path, change: object) -> None:
+def test_rewritten_files_are_read_again(tmp_path: Path, change: object) -> None:
     """A file that was cut, turned round or rewritten says what a fresh read says."""
     path = tmp_path / TRANSCRIPT.name
     path.write_bytes(DATA)

@@ -41,7 +41,7 @@ def list_session(root: ClaudeRoot, *lines: Line) -> SessionListing:
     return listing
 
 
-def test_a_small_session_is_listed_with_all_that_its_records_tell(root: ClaudeRoot) -> None:
+def test_a_small_session_is_listed_with_all_of_its_facts(root: ClaudeRoot) -> None:
     """Everything in a listing comes from the records and the file."""
     lines = (
         prompt("drain the pond", seconds=5, promptSource="typed"),

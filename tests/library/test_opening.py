@@ -84,7 +84,7 @@ def test_a_session_knows_where_it_comes_from(root: ClaudeRoot) -> None:
     )
 
 
-def test_a_file_is_opened_wherever_it_lies(tmp_path: Path) -> None:
+def test_a_file_is_opened_anywhere(tmp_path: Path) -> None:
     """A path needs no root, as text or as a path, relative or not, also through a link."""
     path = tmp_path / "kept.jsonl"
     path.write_bytes(encode([ASKED]))
@@ -100,7 +100,7 @@ def test_the_name_of_the_file_is_the_id(root: ClaudeRoot) -> None:
     assert (session.id, session.facts.session_ids) == (SECOND, (FIRST,))
 
 
-def test_old_subagents_lie_in_the_session_itself(root: ClaudeRoot) -> None:
+def test_old_subagents_are_in_the_session_itself(root: ClaudeRoot) -> None:
     """Clients 1.0.x wrote subagents between the lines of the session."""
     inline = [{**line, "isSidechain": True} for line in TASK]
     inline[1]["parentUuid"] = "s1"
@@ -111,7 +111,7 @@ def test_old_subagents_lie_in_the_session_itself(root: ClaudeRoot) -> None:
 
 
 @pytest.mark.parametrize("place", [".", "subagents"])
-def test_later_subagents_lie_outside_the_session(root: ClaudeRoot, place: str) -> None:
+def test_later_subagents_are_outside_the_session(root: ClaudeRoot, place: str) -> None:
     """In the project itself, as 2.0.x wrote them, or in its `subagents`: their records say whose.
 
     Listing the project finds them too.
@@ -139,7 +139,7 @@ def test_a_flat_subagent_with_a_long_task_is_found(root: ClaudeRoot) -> None:
     ]
 
 
-def test_new_subagents_lie_in_the_directory_of_the_session(root: ClaudeRoot) -> None:
+def test_new_subagents_are_in_the_directory_of_the_session(root: ClaudeRoot) -> None:
     """They are in one directory at any depth; sidecars say which call started which."""
     place = f"{FIRST}/subagents"
     inner = call("Agent", {"prompt": "look closer"}, call_id="toolu_2", uuid="c2")
@@ -156,7 +156,7 @@ def test_new_subagents_lie_in_the_directory_of_the_session(root: ClaudeRoot) -> 
     assert session.subagents[0].meta == SubagentMeta(agent_type="Explore", tool_use_id="toolu_1")
 
 
-def test_subagents_of_a_workflow_lie_deeper(root: ClaudeRoot) -> None:
+def test_subagents_of_a_workflow_are_deeper(root: ClaudeRoot) -> None:
     """Agents of a workflow run belong to the call that started the run."""
     started = result("Started.", given={"runId": "wf_1"})
     root.session(FIRST, ASKED, call("Workflow", {"name": "tidy"}), started)

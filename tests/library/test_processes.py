@@ -21,7 +21,7 @@ def start_time(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
 
 
-def test_a_running_client_is_told(root: ClaudeRoot, sleeper: subprocess.Popen[bytes]) -> None:
+def test_a_running_client_is_reported(root: ClaudeRoot, sleeper: subprocess.Popen[bytes]) -> None:
     """The session of a living process says which one has it open."""
     stated = {"status": "busy", "version": "2.1.325", "name": "pond-1"}
     root.client(sleeper.pid, **stated, updatedAt=1_794_769_817_782)
@@ -35,9 +35,7 @@ def test_a_running_client_is_told(root: ClaudeRoot, sleeper: subprocess.Popen[by
     assert find_live_processes(root.path) == {FIRST: expected}
 
 
-def test_lists_and_sessions_tell_it_alike(
-    root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
-) -> None:
+def test_lists_and_sessions_agree_on_it(root: ClaudeRoot, sleeper: subprocess.Popen[bytes]) -> None:
     """A listing and the opened session know the same process, and only of that session."""
     root.client(sleeper.pid)
     root.session(FIRST, prompt("a", seconds=2))
@@ -48,7 +46,7 @@ def test_lists_and_sessions_tell_it_alike(
     assert [listed[FIRST] is None, listed[SECOND] is None] == [False, True]
 
 
-def test_a_process_that_has_ended_is_not_told(
+def test_a_process_that_has_ended_is_not_reported(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
     """A file left by a crash is ignored."""
@@ -69,7 +67,7 @@ def test_a_number_given_to_another_process_is_not_believed(
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has /proc")
-def test_a_process_that_nobody_reaped_is_not_told(
+def test_a_zombie_process_is_not_reported(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
     """A client that has exited counts as gone, even if its parent has not noticed yet."""

@@ -135,7 +135,7 @@ def test_a_candidate_is_shown_as_far_as_it_is_known(project: str | None, shown: 
     assert str(AmbiguousSession("x", [Candidate("s", project=project)])).splitlines()[1:] == [shown]
 
 
-def test_one_id_in_two_projects_is_told_apart_by_its_path(root: ClaudeRoot) -> None:
+def test_one_id_in_two_projects_is_distinguished_by_its_path(root: ClaudeRoot) -> None:
     """A session with one id in two projects has to be named by a path."""
     paths = [root.session(FIRST, prompt("a"), project=name) for name in ("-one", "-two")]
     with pytest.raises(AmbiguousSession) as caught:

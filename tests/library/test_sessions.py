@@ -189,7 +189,7 @@ def test_pages_are_counted_from_one(root: ClaudeRoot, page: int, size: int) -> N
         list_sessions(page=page, page_size=size, root=[root.path])
 
 
-def test_text_stands_in_the_title_or_the_prompt(root: ClaudeRoot) -> None:
+def test_text_is_in_the_title_or_the_prompt(root: ClaudeRoot) -> None:
     """Words are looked for in both, whatever their case."""
     root.session(FIRST, prompt("Drain it", seconds=3), title("The pond"))
     root.session(SECOND, prompt("Fill the POND", seconds=2), title("Water"))

@@ -55,7 +55,7 @@ def test_an_alternative_is_not_read_after_its_original() -> None:
     assert find_unrepeated_turns([original, copy], wanted=0) == [range(3)]
 
 
-def test_a_copy_of_everything_goes_on_after_its_original() -> None:
+def test_a_full_copy_follows_its_original() -> None:
     """As those that old clients made to resume a session."""
     original, copy = part("a", "b"), part("a", "b", "x", "y", is_copy=True)
     assert find_unrepeated_turns([original, copy], wanted=0) == [range(2), range(2, 4)]

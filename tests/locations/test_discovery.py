@@ -414,7 +414,7 @@ def test_single_subagent_knows_its_session(project: Path) -> None:
     )
 
 
-def test_single_link_stands_for_its_target(tmp_path: Path, project: Path) -> None:
+def test_single_link_is_resolved(tmp_path: Path, project: Path) -> None:
     """A link that the user names is followed anywhere, and the sidecars are at its end."""
     path = write(project / "s1.jsonl")
     assert discover(link(tmp_path / "shortcut", path)) == Discovery((transcript(path, "s1"),), ())

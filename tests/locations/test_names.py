@@ -118,7 +118,7 @@ def test_plain_name_joins_as_exactly_one_component(name: str) -> None:
         ("x.JSONL", False),
     ],
 )
-def test_transcripts_are_told_by_their_suffix(name: str, expected: bool) -> None:
+def test_transcripts_are_recognised_by_their_suffix(name: str, expected: bool) -> None:
     """Any stem will do, but the logs of prompts and workflows and backups are no transcripts."""
     assert is_transcript_name(name) is expected
 
@@ -144,7 +144,7 @@ def test_an_id_is_the_name_as_text(name: str, session_id: str) -> None:
 
 
 @given(st.binary(max_size=40).map(lambda data: data.decode("utf-8", "surrogateescape")))
-def test_ids_tell_names_apart(name: str) -> None:
+def test_ids_distinguish_names(name: str) -> None:
     """Every name has an id of its own, printable and never an option or a parent directory."""
     session_id = encode_id(name)
     assert decode_id(session_id) == name

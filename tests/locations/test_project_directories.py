@@ -24,7 +24,7 @@ def select(root: Path, cwd: str, recorded: Mapping[str, str]) -> list[str]:
     return [found.path.stem for found in chosen]
 
 
-def test_projects_that_share_a_directory_are_told_apart(tmp_path: Path) -> None:
+def test_projects_that_share_a_directory_are_distinguished(tmp_path: Path) -> None:
     """Three paths have one name, and each gets its own transcripts by what they record."""
     recorded = {"s1": "/home/me/a.b", "s2": "/home/me/a_b", "s3": "/home/me/a-b"}
     for name in recorded:

@@ -342,7 +342,7 @@ def test_meta_of_a_subagent_is_beside_it(session: Transcript) -> None:
     assert [find_subagent_meta(child) for child in children] == [meta, None, None]
 
 
-def test_root_is_told_from_the_place(root: Path, session: Transcript) -> None:
+def test_root_is_derived_from_the_path(root: Path, session: Transcript) -> None:
     """A transcript below `projects` knows its root."""
     assert session.root == root
 

@@ -23,14 +23,14 @@ def test_session_is_named_by_its_file(tmp_path: Path) -> None:
     assert found == transcript(path, "s1")
 
 
-def test_flat_subagent_does_not_tell_its_session(tmp_path: Path) -> None:
+def test_flat_subagent_does_not_show_its_session(tmp_path: Path) -> None:
     """A subagent of 2.0.x is beside the sessions, and its session is only inside the file."""
     path = write(tmp_path / "agent-a1.jsonl")
     found = project_location(tmp_path).describe("agent-a1.jsonl", path.stat())
     assert found == transcript(path, agent_id="a1")
 
 
-def test_shared_subagent_does_not_tell_its_session(tmp_path: Path) -> None:
+def test_shared_subagent_does_not_show_its_session(tmp_path: Path) -> None:
     """A subagent in the `subagents` of its project names its session inside the file only."""
     path = write(tmp_path / "subagents" / "agent-a1.jsonl")
     found = shared_subagents_location(path.parent).describe(path.name, path.stat())

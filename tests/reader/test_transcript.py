@@ -54,7 +54,7 @@ def test_spans_tile_any_bytes(data: bytes) -> None:
 
 
 @given(FILES, st.data())
-def test_reading_from_any_record_goes_on_identically(
+def test_reading_from_any_record_continues_identically(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, choice: st.DataObject
 ) -> None:
     """A read that starts at a record's offset gives that record and all that follow."""

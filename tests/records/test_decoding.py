@@ -360,7 +360,7 @@ JSON = st.recursive(
         (b'{"a":1.5e3}', b'{"a":1.5e3}'),
     ],
 )
-def test_each_fault_is_mended(broken: bytes, mended: bytes) -> None:
+def test_each_fault_is_repaired(broken: bytes, mended: bytes) -> None:
     """One fault at a time becomes the nearest strict text."""
     assert repair(broken) == mended
 
@@ -375,7 +375,7 @@ def test_sound_text_keeps_its_meaning(value: object, ascii_only: bool) -> None:
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1, 100_000])
-def test_what_lies_too_deep_becomes_null(depth: int) -> None:
+def test_what_is_too_deep_becomes_null(depth: int) -> None:
     """The text can be decoded whatever its depth, and all that is shallower stays."""
     text = b'{"a":' + b"[" * depth + b"]" * depth + b',"b":1}'
     decoded = msgspec.json.decode(repair(text))

@@ -1,10 +1,9 @@
 """Made-up secrets of sixty families that no rule was written for and no rule was tuned on; half of
 them are in `unseen_secrets`.
 
-The formats come from the public documentation of the vendors. They were written down after the
-rules, by somebody who had not seen results for them, and measured once. A rule may never be changed
-because of what is missed here: such a family has to move to `made_up_secrets`, and another one,
-unseen, has to take its place.
+The formats come from the public documentation of the vendors. They were collected after the rules,
+by someone who had not seen results for them, and measured once. A rule must not be changed because
+of a miss here: such a family has to move to `made_up_secrets` and be replaced by an unseen one.
 """
 
 import base64
@@ -146,5 +145,5 @@ _WITH_RULE: Final = frozenset(
     """.split()
 )
 KNOWN_FAMILIES: Final = tuple(each for each in _FAMILIES if each.name in _WITH_RULE)
-"""Families that had a rule already, which their author did not know."""
+"""Families that already had a rule, unknown to their author."""
 HELD_OUT_FAMILIES: Final = tuple(each for each in _FAMILIES if each.name not in _WITH_RULE)

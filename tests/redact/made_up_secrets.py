@@ -2,8 +2,8 @@
 
 No value is in this file: each is put together from a prefix and random characters, with a right
 checksum where the family has one. `WITHOUT_RULE` names families that only the general rules find;
-those rules were tuned on them and on those of `tuning_secrets`. What they do for a vendor that
-nobody has thought of is measured by `held_out_secrets`.
+those rules were tuned on them and on those of `tuning_secrets`. Their recall for unknown vendors is
+measured by `held_out_secrets`.
 """
 
 import base64
@@ -43,7 +43,7 @@ class Family(NamedTuple):
     key: str
     make: Callable[[Random], Plant]
     recognisable: bool = True
-    """Whether a value can be told from other random characters without the name of its key."""
+    """Whether a value can be recognised without the name of its key."""
     multiline: bool = False
 
     @property
@@ -71,7 +71,7 @@ def _with_crc(prefix: str, body: str) -> str:
 
 
 def whole(make: Callable[[Random], str]) -> Callable[[Random], Plant]:
-    """Return what plants a text that is secret from its first to its last character."""
+    """Return a function that plants a text of which every character is secret."""
 
     def plant(rng: Random) -> Plant:
         text = make(rng)
@@ -81,7 +81,7 @@ def whole(make: Callable[[Random], str]) -> Callable[[Random], Plant]:
 
 
 def token(prefix: str, alphabet: str, count: int, suffix: str = "") -> Callable[[Random], Plant]:
-    """Return what plants random characters behind a prefix."""
+    """Return a function that plants random characters after a prefix."""
     return whole(lambda rng: prefix + draw(rng, alphabet, count) + suffix)
 
 
@@ -299,4 +299,4 @@ _FAMILIES: Final = (
 FAMILIES: Final[Mapping[str, Family]] = {family.name: family for family in _FAMILIES}
 WITH_RULE: Final = tuple(each for each in _FAMILIES if each.has_rule)
 TUNED_ON: Final = tuple(each for each in _FAMILIES if not each.has_rule)
-"""Families without a rule of their own that the general rules were tuned on."""
+"""Families without a rule that the general rules were tuned on."""

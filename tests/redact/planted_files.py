@@ -1,6 +1,6 @@
 """The files beside a transcript, with a made-up secret in each text that may be shown.
 
-Every file also has a word of its own, so that a test can tell whether anything showed it.
+Every file also has a unique word, so that a test can tell whether it was shown.
 """
 
 import json
@@ -27,7 +27,7 @@ Draw = Callable[[], str]
 
 
 def plant_beside(root: Path, transcript: Path, draw: Draw) -> None:
-    """Write the files that Claude Code keeps for a session, and for one that is gone."""
+    """Write the files that Claude Code keeps for a session, and for a deleted one."""
     session = transcript.stem
     beside = transcript.with_suffix("")
     meta = {"agentType": "general-purpose", "description": f"agentmeta {draw()}"}

@@ -1,7 +1,7 @@
-"""A Claude directory in which names hold secrets: of directories, files, branches, models and more.
+"""A Claude directory with secrets in names: of directories, files, branches, models and more.
 
-Each has a key of its own, so that a test can tell which name was shown. Ids of sessions, messages
-and subagents are left out: Claude Code draws them, and they are needed to ask for something.
+Each has a different key, so that a test can tell which name was shown. Ids of sessions, messages
+and subagents are excluded: Claude Code generates them, and requests need them.
 """
 
 import json
@@ -22,14 +22,14 @@ AGENT = "abcd1234"
 
 
 class Names:
-    """Draws a secret for each name, and finds them again."""
+    """Generates a secret for each name, and finds them again."""
 
     def __init__(self) -> None:
         self._rng = Random(3)
         self.places: dict[str, str] = {}
 
     def draw(self, place: str) -> str:
-        """Return a made-up key that is found nowhere but there."""
+        """Return a made-up key that is used only once."""
         secret = "AK" + "IA" + draw(self._rng, UPPER + "234567", 16)
         self.places[secret] = place
         return secret
@@ -94,7 +94,7 @@ def _plant_work(root: Path, directory: Path, names: Names) -> Path:
 
 
 def _plant_root(root: Path, names: Names) -> None:
-    """Write what a Claude directory has beside its projects."""
+    """Write the other files of a Claude directory."""
     typed = [
         {
             "display": "hello", "timestamp": 1_762_000_000_000, "sessionId": LOST,
@@ -137,7 +137,7 @@ def _plant_root(root: Path, names: Names) -> None:
 
 
 def plant_client(root: Path, names: Names) -> None:
-    """Let a client run that has the session open: this process."""
+    """Record a client that has the session open: this process."""
     client = {
         "pid": os.getpid(), "sessionId": SESSION, "cwd": f"/srv/{names.draw('client directory')}",
         **{

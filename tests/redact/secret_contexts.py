@@ -1,8 +1,8 @@
-"""The places where a secret lies in a transcript: twenty ways to write it down.
+"""Contexts of secrets in transcripts: twenty ways to write one.
 
-A context takes a family and a plant and returns the text of a tool result. A family that cannot be
-recognised by its shape is always written with the name of its key, as nobody could tell it apart
-from a hash otherwise.
+A context takes a family and a plant and returns the text of a tool result. A family without a
+recognisable format is always written with the name of its key, because it could not be
+distinguished from a hash otherwise.
 """
 
 import base64
@@ -38,7 +38,7 @@ class Written(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return the key as it is spelled in a sentence; empty if the value speaks for itself."""
+        """Return the key as it is spelled in a sentence; empty if the value is recognisable."""
         return "" if self.recognisable else self.key.replace("_", " ").lower() + " "
 
 
@@ -176,7 +176,7 @@ _ONE_LINE: Final = frozenset({"header", "query", "stack-trace", "wrapped", "sent
 
 
 def list_contexts(family: Family) -> list[str]:
-    """Return the names of the contexts that a family can lie in."""
+    """Return the names of the contexts for a family."""
     return [name for name in CONTEXTS if not (family.multiline and name in _ONE_LINE)]
 
 

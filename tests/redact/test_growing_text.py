@@ -1,4 +1,4 @@
-"""Tests of recollect.redact.growing_text: nothing of a secret is shown before it is complete."""
+"""Tests of recollect.redact.growing_text: no part of a secret is shown before it is complete."""
 
 from collections.abc import Sequence
 from random import Random
@@ -18,13 +18,13 @@ CONTEXTS = ("env", "export", "json", "yaml", "header", "query", "sentence", "com
 
 
 def show(pieces: Sequence[str]) -> list[str]:
-    """What is shown after each piece, and at the end."""
+    """Return what is shown after each piece, and at the end."""
     growing = GrowingText(mask_words)
     return [*map(growing.add, pieces), growing.finish()]
 
 
 def cut(text: str, rng: Random) -> list[str]:
-    """A text in pieces as a model writes them."""
+    """Split a text into pieces as a model writes them."""
     pieces = []
     while text:
         size = rng.randint(1, 9)
@@ -35,7 +35,7 @@ def cut(text: str, rng: Random) -> list[str]:
 
 @given(st.lists(st.integers(1, 12), max_size=40))
 def test_harmless_text_is_shown_unchanged(sizes: list[int]) -> None:
-    """However it is cut."""
+    """However it is split."""
     pieces, at = [], 0
     for size in sizes:
         pieces.append(HARMLESS[at : at + size])
@@ -44,7 +44,7 @@ def test_harmless_text_is_shown_unchanged(sizes: list[int]) -> None:
 
 
 def test_only_the_last_word_waits() -> None:
-    """Until a blank follows, it may become a key."""
+    """It may become a key until a blank follows."""
     assert show(["The ti", "de comes", " in"]) == ["The ", "tide ", "comes ", "in"]
 
 

@@ -20,14 +20,14 @@ KEY = "AKIAIOSFODNN7RTGHJKL"
 
 
 def write_line(text: str) -> bytes:
-    """A tool result as a transcript has it."""
+    """Return the line of a tool result."""
     block = {"type": "tool_result", "tool_use_id": "toolu_1", "content": text}
     record = {"type": "user", "message": {"role": "user", "content": [block]}}
     return json.dumps(record, ensure_ascii=False).encode()
 
 
 def is_missed(example: Example) -> bool:
-    """Whether a definite secret is not suspected in the line that holds it."""
+    """Return whether the prefilter misses the line of a definite secret."""
     found = find_secrets(example.text)
     is_definite = any(each.confidence is Confidence.DEFINITE for each in found)
     return is_definite and not find_suspicious_lines(write_line(example.text))
@@ -35,7 +35,7 @@ def is_missed(example: Example) -> bool:
 
 @pytest.mark.parametrize("families", [WITH_RULE, TUNED_FAMILIES, HELD_OUT_FAMILIES])
 def test_definite_secrets_are_suspected(families: Sequence[Family]) -> None:
-    """All but a few that are in base64 and broken by the end of a line."""
+    """All but a few that are in base64 and split by the end of a line."""
     examples = list(iter_examples(families, 11, 1))
     missed = [each for each in examples if is_missed(each)]
     assert {each.context for each in missed} <= {"encoded-file"}
@@ -46,7 +46,7 @@ def test_definite_secrets_are_suspected(families: Sequence[Family]) -> None:
     "before", ["\n", "\t", "\r\n", '"', "\\", "\\n", "/", "=", "\x1b[1m", "%3D", "&quot;", "é"]
 )
 def test_definite_secrets_are_suspected_after_any_character(before: str) -> None:
-    """At the start of a line too, where the letter before is the end of an escape: `\\nAKIA…`."""
+    """Even at the start of a line, where the letter before it ends an escape: `\\nAKIA…`."""
     rng = Random(5)
     texts = [
         f"see{before}{family.make(rng).text}"
@@ -62,25 +62,25 @@ def test_definite_secrets_are_suspected_after_any_character(before: str) -> None
 
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_a_keyword_may_be_cut_by_the_end_of_a_line(at: int) -> None:
-    """As a terminal of 80 columns does it."""
+    """As in a terminal of 80 columns."""
     wrapped = f"{'x' * (79 - at)} {KEY[:at]}\n{KEY[at:]} and more"
     assert has_definite(write_line(wrapped))
     assert find_suspicious_lines(write_line(wrapped))
 
 
 def has_definite(line: bytes) -> bool:
-    """Whether a line holds a definite secret."""
+    """Return whether a line contains a definite secret."""
     return any(each.confidence is Confidence.DEFINITE for each in find_in_record(line))
 
 
 def test_hardly_any_other_line_is_suspected() -> None:
-    """Hashes, ids, lock files, code, pictures and prose."""
+    """Hashes, ids, lock files, code, images and prose."""
     lines = [write_line(make_harmless(3, kind, 20_000)) for kind in KINDS]
     assert find_suspicious_lines(b"\n".join(lines)) == []
 
 
 def test_lines_are_found_by_their_spans() -> None:
-    """In order, each once, without its end, however many secrets it holds."""
+    """In order, each once, without its line end, however many secrets it contains."""
     lines = [b'{"a": 1}', f'{{"b": "{KEY} {KEY}"}}'.encode(), b"{}", KEY.encode()]
     data = b"\n".join(lines)
     spans = find_suspicious_lines(data)
@@ -88,6 +88,6 @@ def test_lines_are_found_by_their_spans() -> None:
 
 
 def test_token_counts_are_no_secrets() -> None:
-    """They are in every reply."""
+    """They occur in every reply."""
     usage = b'{"usage": {"input_tokens": 3, "cache_creation_input_tokens": 12345678901234567890}}'
     assert find_suspicious_lines(usage) == []

@@ -1,4 +1,4 @@
-"""An index that was made with other rules is made again: it may hold what they did not find."""
+"""An index built with other rules is rebuilt, because it may contain secrets that they missed."""
 
 from hashlib import blake2b
 
@@ -8,7 +8,7 @@ from recollect.store.data_directory import LISTING_VERSION, TEXT_SCHEMA
 
 
 def test_versions_change_with_the_rules() -> None:
-    """Whoever changes a rule raises both versions, and then the line below."""
+    """After changing a rule, increment both versions and update the line below."""
     rules = [(each.kind, each.keywords, each.pattern) for each in (*TOKEN_RULES, *CONTEXT_RULES)]
     digest = blake2b(repr((rules, KEYWORDS)).encode(), digest_size=6).hexdigest()
     assert (TEXT_SCHEMA, LISTING_VERSION, digest) == ("12", "7", "9134571a4462")

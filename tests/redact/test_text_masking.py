@@ -29,7 +29,7 @@ def test_plain_words_need_no_rules() -> None:
         "(" + "x" * 40 + ")",
     ],
 )
-def test_what_speaks_of_secrets_or_is_unlike_words_needs_the_rules(text: str) -> None:
+def test_mentions_of_secrets_and_random_text_need_the_rules(text: str) -> None:
     """A keyword in any case, a word before its argument, a login, long words and encoded bytes."""
     assert may_contain_secret(text)
 

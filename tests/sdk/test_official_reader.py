@@ -64,7 +64,7 @@ def test_own_transcripts_differ_only_as_listed() -> None:
 
 
 @pytest.mark.parametrize("rare", RARE, ids=lambda rare: rare.official)
-def test_rare_sessions_differ_as_told(rare: Rare, tmp_path: Path) -> None:
+def test_rare_sessions_differ_as_documented(rare: Rare, tmp_path: Path) -> None:
     """In a session of a kind that no sample holds, both readers say what is written down here."""
     path = write_session(tmp_path, rare)
     official = ask_officially(tmp_path, [SESSION_ID])[SESSION_ID]
@@ -82,7 +82,7 @@ def test_no_difference_is_listed_in_vain(shared: Path) -> None:
     assert [difference for difference in DIFFERENCES if difference not in known] == []
 
 
-def test_the_page_tells_all_of_it(shared: Path) -> None:
+def test_the_page_is_complete(shared: Path) -> None:
     """The tables of the page are what was just counted; the message has those to put there."""
     sources = (judge_recordings(shared), judge_samples(shared))
     tables = [_draw_fields(*sources), _draw_differences(*sources), _draw_rare()]

@@ -333,6 +333,6 @@ def test_it_is_an_error_of_usage() -> None:
         ("a" * 100 + "!", 101, "  " + "a" * 30 + "!\n  " + " " * 30 + "^"),
     ],
 )
-def test_the_caret_stands_below_the_column(query: str, column: int, lines: str) -> None:
+def test_the_caret_is_below_the_column(query: str, column: int, lines: str) -> None:
     """Wide characters take two cells, accents none, and nothing unprintable is shown."""
     assert point_at(query, column) == lines

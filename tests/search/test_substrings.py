@@ -67,7 +67,7 @@ def test_a_part_of_a_name_is_found(index: MadeIndex, query: str, found: str) -> 
 
 @given(st.data(), st.booleans())
 def test_every_part_of_a_word_is_found(index: MadeIndex, data: st.DataObject, swap: bool) -> None:
-    """Whatever part of whatever word of a text is sought, in whatever case."""
+    """Any part of any word of a text, in any case."""
     name = data.draw(st.sampled_from(sorted(TEXTS)))
     word = data.draw(st.sampled_from(TEXTS[name].split()))
     start = data.draw(st.integers(0, max(len(word) - 3, 0)))
@@ -81,7 +81,7 @@ def test_every_part_of_a_word_is_found(index: MadeIndex, data: st.DataObject, sw
 def test_every_part_between_stars_is_found_however_common_it_is(
     index: MadeIndex, data: st.DataObject
 ) -> None:
-    """Of any three characters or more that have a letter or digit at both ends."""
+    """Any three or more characters with a letter or digit at both ends."""
     name = data.draw(st.sampled_from(sorted(TEXTS)))
     word = data.draw(st.sampled_from([word for word in TEXTS[name].split() if len(word) >= 3]))
     start = data.draw(st.integers(0, len(word) - 3))
@@ -126,7 +126,7 @@ def test_any_of_many_words_may_end_with_the_first_piece(tmp_path: Path, *, is_fr
 
 
 def test_the_same_is_found_by_reading(index: MadeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If too many words end with the first piece to ask for each, texts are read."""
+    """If too many words end with the first piece to look up each, texts are read."""
     queries = ("2.3-be", "script_head", "main.p", "ol/main.p", "connection_ref")
     found = [index.find(query) for query in queries]
     monkeypatch.setattr(word_forms, "MAX_HEADS", 0)
@@ -135,14 +135,14 @@ def test_the_same_is_found_by_reading(index: MadeIndex, monkeypatch: pytest.Monk
 
 
 def test_a_single_character_is_the_first_piece(tmp_path: Path) -> None:
-    """New single characters are not in the list of terms, and are found all the same."""
+    """New single characters are not in the list of terms, but are found."""
     made = make_index(tmp_path, [prompt("v 2.3-beta", uuid="a"), prompt("2.4-beta", uuid="b")])
     assert made.find("2.3-be") == ["a"]
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> MadeIndex:
-    """The sample sessions, which are like real ones."""
+    """The sample sessions, which resemble real ones."""
     made = MadeIndex(tmp_path_factory.mktemp("demo"))
     shutil.copytree(CLAUDE_DIRECTORY, made.root)
     assert made.index()
@@ -184,7 +184,7 @@ def test_short_parts_are_found_without_stars(
     demo: MadeIndex, said: list[tuple[str, str]], data: st.DataObject
 ) -> None:
     """Three to eight characters of any name, across separators, unless many texts have them as a
-    word of its own.
+    separate word.
     """
     uuid, text = data.draw(st.sampled_from(said))
     names = re.findall(r"[A-Za-z0-9]+(?:[_./:-][A-Za-z0-9]+)*", text)
@@ -213,7 +213,7 @@ def test_short_parts_are_found_without_stars(
 def test_a_quick_search_finds_parts_of_names(
     index: MadeIndex, query: str, uuids: list[str], capped: tuple[str, ...]
 ) -> None:
-    """Where few words have its pieces, it finds what any search finds."""
+    """If few words have its pieces, it finds the same as any search."""
     found = index.search(query, SearchOptions(quick=True))
     assert ([hit.uuid for hit in found.hits], found.capped) == (uuids, capped)
 
@@ -234,7 +234,7 @@ def test_a_quick_search_looks_at_the_newest_of_many_matches(
 def test_a_quick_search_leaves_out_a_last_piece_of_many_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It finds the pieces before it, and says that it is not done."""
+    """It finds the pieces before it, and reports that it is incomplete."""
     monkeypatch.setattr(word_forms, "_MAX_TAILS", 1)
     texts = {"a": "domain.py", "b": "domain.pl", "c": "x_domain_pq", "d": "pond"}
     made = make_index(tmp_path, [prompt(text, uuid=uuid) for uuid, text in texts.items()])
@@ -248,7 +248,7 @@ def test_a_quick_search_leaves_out_a_last_piece_of_many_words(
 def test_a_quick_search_looks_for_few_beginnings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Words that end with the first piece, the shortest first, as far as there is time."""
+    """Words that end with the first piece, shortest first, as long as there is time."""
     for limit in ("_FEW_HEADS", "_MAX_READ", "_MAX_COMPARISONS"):
         monkeypatch.setattr(word_forms, limit, int(limit == "_FEW_HEADS"))
     names = ("action", "transaction")

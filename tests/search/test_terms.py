@@ -31,21 +31,21 @@ from tests.search.texts import (
 
 @given(texts | anything)
 def test_the_index_holds_just_these_terms(text: str) -> None:
-    """SQLite takes from a prepared text the same terms, in the same order, as `iter_terms`."""
+    """SQLite splits a prepared text into the same terms, in the same order, as `iter_terms`."""
     taken = [term for term in tokenise(prepare_for_index(text)) if BARRIER not in term]
     assert taken == list(iter_terms(text))
 
 
 @given(texts | anything)
 def test_prepared_text_can_be_stored(text: str) -> None:
-    """Whatever the text, lone surrogates included, what goes to the index is valid UTF-8."""
+    """For any text, even with lone surrogates, the prepared text is valid UTF-8."""
     prepared = prepare_for_index(text)
     assert prepared.decode("utf-8").encode("utf-8") == prepared
 
 
 @given(texts, words | pictographs | unspaced_runs, texts)
 def test_every_whole_word_is_found(before: str, word: str, after: str) -> None:
-    """A word between spaces is found, whatever it is made of and whatever stands around it."""
+    """A word between spaces is found, whatever its characters and its context."""
     sequences = query_terms(word)
     assert is_found(f"{before} {word} {after}", sequences[:1]) == [True] * len(sequences[:1])
 
@@ -94,7 +94,7 @@ def test_every_beginning_of_a_word_is_found(
     ],
 )
 def test_terms_of(text: str, terms: list[str]) -> None:
-    """Words are folded, compounds follow with their parts, unspaced runs become pairs."""
+    """Words are folded, compounds are followed by their parts, unspaced runs become pairs."""
     assert list(iter_terms(text)) == terms
 
 
@@ -103,7 +103,7 @@ def test_terms_of(text: str, terms: list[str]) -> None:
     [("👍🏽", "👍"), ("❤️", "❤"), ("👨‍👩‍👧", "👨 👩 👧"), ("a👍b", "a 👍 b")],
 )
 def test_an_emoji_is_a_term(emoji: str, same: str) -> None:
-    """Emoji are terms of their own, without skin tones, joiners and variation selectors."""
+    """Emoji are separate terms, without skin tones, joiners and variation selectors."""
     assert list(iter_terms(emoji)) == list(iter_terms(same)) != []
 
 
@@ -117,17 +117,17 @@ def test_an_emoji_is_a_term(emoji: str, same: str) -> None:
     ],
 )
 def test_plain_text_is_not_touched(text: str) -> None:
-    """Text that the tokenizer reads rightly goes to the index as it is."""
+    """Text that the tokenizer handles correctly is not changed."""
     assert prepare_for_index(text) == text.encode()
 
 
 def test_the_arrows_of_a_file_that_was_read_are_spaces() -> None:
-    """They stand behind every line number, and what is all ASCII is indexed soonest."""
+    """They follow every line number, and pure ASCII is indexed fastest."""
     assert prepare_for_index("  1\u2192first\n  2\u2192second") == b"  1 first\n  2 second"
 
 
 def test_a_phrase_does_not_cross_into_the_parts() -> None:
-    """The parts of one compound are no neighbours of the text or of the next compound."""
+    """The parts of a compound are not adjacent to the text or to the next compound."""
     text = "fooBar runs bazQux"
     asked = [("runs", "bazqux"), ("foo", "bar"), ("bazqux", "foo"), ("bar", "baz")]
     found = is_found(text, [TermSequence(terms) for terms in asked])
@@ -162,7 +162,7 @@ def test_a_phrase_does_not_cross_into_the_parts() -> None:
 def test_what_a_word_is_searched_by(
     word: str, prefix: bool, sequences: tuple[TermSequence, ...]
 ) -> None:
-    """A word becomes the sequence that it is in the index, and a second one by its parts."""
+    """A word becomes the sequence that it has in the index, and a second one of its parts."""
     assert query_terms(word, prefix=prefix) == sequences
 
 
@@ -182,7 +182,7 @@ def test_what_a_word_is_searched_by(
     ],
 )
 def test_another_spelling_is_found(query: str, text: str) -> None:
-    """Parts, separators, accents and case do not keep a word from being found."""
+    """A word is found despite different parts, separators, accents and case."""
     assert any(is_found(text, query_terms(query)))
 
 
@@ -210,12 +210,12 @@ def test_compounds_have_parts(name: str, parts: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("name", SIMPLE)
 def test_simple_names_have_none(name: str) -> None:
-    """Words, acronyms with their plurals, numbers and hexadecimal digits are no compounds."""
+    """Words, acronyms and their plurals, numbers and hexadecimal digits are not compounds."""
     assert split_identifier(name) == ()
 
 
 def test_every_compound_is_found_in_a_text() -> None:
-    """Each compound of a text is found once, whatever stands around it."""
+    """Each compound of a text is found once, in any context."""
     text = " ".join([*COMPOUNDS, *SIMPLE, *COMPOUNDS]) + " é(parseQuery)parseTree"
     names = [name.decode() for name in find_identifiers(text.encode())]
     compounds = sorted(filter(split_identifier, names))
@@ -227,12 +227,12 @@ def test_every_compound_is_found_in_a_text() -> None:
     [("parseQuery", [5]), ("HTTPServer", [4]), ("utf8x", [3, 4]), ("plain", []), ("URL", [])],
 )
 def test_parts_begin_at_boundaries(text: str, places: list[int]) -> None:
-    """Inside a word a part begins where the case rises and where digits begin or end."""
+    """A part of a word begins at a change to upper case and where digits begin or end."""
     assert [at for at in range(1, len(text)) if is_part_boundary(text, at)] == places
 
 
 def _make_data(size: int) -> bytes:
-    """Bytes without a pattern, the same every time."""
+    """Return reproducible bytes without a pattern."""
     return b"".join(hashlib.sha256(bytes([i % 256, i // 256])).digest() for i in range(size // 32))
 
 

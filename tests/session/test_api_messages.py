@@ -82,7 +82,7 @@ def test_a_call_that_is_written_twice_is_sent_once() -> None:
     ]
 
 
-def test_what_no_model_said_is_left_out() -> None:
+def test_text_that_is_not_from_a_model_is_left_out() -> None:
     """The client writes errors and fillers as replies; it never sends them back."""
     made_up = reply("b", "API Error: overloaded", isApiErrorMessage=True)
     filler = reply("c", "No response requested.", message={"model": "<synthetic>"})

@@ -108,7 +108,7 @@ def test_a_page_is_listed_as_last_described() -> None:
     )
 
 
-def test_places_are_told_where_they_change() -> None:
+def test_directories_are_reported_where_they_change() -> None:
     """Directory, branch, version and entry point get an entry where they differ from before."""
     line = {"type": "user", "sessionId": "s", "version": "2.1.1", "entrypoint": "cli"}
     assert facts_of(
@@ -140,7 +140,7 @@ def test_lines_that_the_client_made_up_name_no_model() -> None:
     ) == Facts(models=(StateChange("m1", "0"), StateChange("m2", "3")))
 
 
-def test_who_speaks_and_where_it_came_from() -> None:
+def test_role_and_origin_of_a_message() -> None:
     """Ids, slug, team and origin are read from the envelope of the conversation's records."""
     copied = {"sessionId": "old", "messageUuid": "x"}
     assert facts_of(
@@ -181,7 +181,7 @@ def test_a_worktree_is_entered_and_left_once() -> None:
     )
 
 
-def test_the_queue_is_told_in_words() -> None:
+def test_the_queue_is_described_by_its_texts() -> None:
     """What entered and left the queue is given as words, whatever form they were written in."""
     line = {"type": "queue-operation", "timestamp": NOON}
     block = {"type": "text", "text": "and the tests"}
@@ -198,7 +198,7 @@ def test_the_queue_is_told_in_words() -> None:
     )
 
 
-def test_a_backup_is_told_when_it_is_new() -> None:
+def test_a_backup_is_reported_when_it_is_new() -> None:
     """A snapshot repeats all backups; only those that differ from the last one are listed."""
 
     def snapshot(message: str, **names: str | None) -> dict[str, object]:

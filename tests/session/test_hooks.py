@@ -116,7 +116,7 @@ ATTACHMENTS: list[tuple[dict[str, object], HookRun]] = [
 
 
 @pytest.mark.parametrize(("line", "expected"), ATTACHMENTS)
-def test_an_attachment_tells_of_one_hook(line: dict[str, object], expected: HookRun) -> None:
+def test_an_attachment_is_about_one_hook(line: dict[str, object], expected: HookRun) -> None:
     """Each kind of hook attachment has its outcome and its words."""
     assert hooks_of(line) == (expected,)
 
@@ -143,7 +143,7 @@ def test_saved_context_is_what_a_hook_added(content: object) -> None:
     )
 
 
-def test_a_hook_runs_until_something_is_said() -> None:
+def test_a_hook_runs_until_the_next_message() -> None:
     """A start at the end of the file is a hook at work; after a reply it must have finished."""
     started = run(HookOutcome.RUNNING, name="PreToolUse", command="check")
     finished = run(HookOutcome.FINISHED, name="PreToolUse", command="check")
@@ -235,7 +235,7 @@ def test_trouble_is_laid_to_whom_it_belongs(
     assert [(hook.outcome, hook.text) for hook in hooks_of(line)] == expected
 
 
-def test_context_of_a_summary_is_told_once() -> None:
+def test_context_of_a_summary_is_reported_once() -> None:
     """What a summary says that hooks added is listed, unless an attachment has it already."""
     said = attachment(
         "hook_additional_context", hookEvent="Stop", hookName="Stop", toolUseID="s1", content="one"

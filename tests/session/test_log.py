@@ -1,4 +1,4 @@
-"""What a session keeps of its records, and in which of its lists."""
+"""The records that a session keeps, and the lists that they are in."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ from tests.session.chains import attachment, progress, reply, system, user
 
 
 def log_of(*records: Record) -> Log:
-    """A log that took in `records` at once."""
+    """Return a log with these records, added at once."""
     log = Log()
     log.extend(records)
     return log
 
 
 def contents_of(log: Log) -> tuple[object, ...]:
-    """All that a log holds."""
+    """Return everything in a log."""
     return (
         log.record_count,
         log.chain,
@@ -35,18 +35,18 @@ def contents_of(log: Log) -> tuple[object, ...]:
 
 
 def test_an_empty_file_is_an_empty_log() -> None:
-    """Without records nothing is known, not even whose transcript it is."""
+    """Without records nothing is known, not even the session."""
     assert contents_of(Log()) == (0, [], [], [], [], [], None, False)
 
 
 def test_a_file_with_a_title_only_has_no_conversation() -> None:
-    """A transcript that holds nothing but summaries is all state."""
+    """A transcript with only summaries consists of state records."""
     title = Summary(summary="A title", leaf_uuid="elsewhere")
     assert contents_of(log_of(title)) == (1, [], [], [], [title], [], None, False)
 
 
 def test_every_record_has_its_list() -> None:
-    """Links, state and irregular records are kept apart, each in file order."""
+    """Links, state and irregular records are in separate lists, each in file order."""
     links = [
         user("a"),
         attachment("b", "date", "a"),
@@ -61,7 +61,7 @@ def test_every_record_has_its_list() -> None:
 
 
 def test_an_unknown_record_with_a_uuid_is_a_link() -> None:
-    """A record of a newer client keeps its place in the chain, and is reported as unknown too."""
+    """A record of a newer client keeps its place in the chain, and is also reported as unknown."""
     link = Unknown(uuid="n", parent_uuid="a", record_type="novel")
     other = Unknown(record_type="novel", raw=Raw(b"{}"))
     log = log_of(user("a"), link, other)
@@ -70,13 +70,13 @@ def test_an_unknown_record_with_a_uuid_is_a_link() -> None:
 
 
 def test_links_without_uuid_are_kept() -> None:
-    """A record that lost its uuid is still part of the conversation, however often it is there."""
+    """A record that lost its uuid is still part of the conversation, even if repeated."""
     nameless = user("")
     assert log_of(nameless, nameless).chain == [nameless, nameless]
 
 
 def test_a_repeated_uuid_has_its_last_content_in_its_first_place() -> None:
-    """The line that was written later counts, in the position of the first one."""
+    """The later line counts, at the position of the first one."""
     first = reply("b", "half", message={"usage": {"output_tokens": 81}})
     again = reply("b", "half and whole", message={"usage": {"output_tokens": 0}})
     log = log_of(user("a"), first, user("c"), user("a", isMeta=True), again)
@@ -85,7 +85,7 @@ def test_a_repeated_uuid_has_its_last_content_in_its_first_place() -> None:
 
 
 def test_a_repeated_uuid_with_other_words_is_another_line() -> None:
-    """What was said is kept, under a name of its own; what follows the uuid follows the last."""
+    """Its text is kept under a new name; children of the uuid follow the last line."""
     log = log_of(user("a", "one"), reply("b", parent="a"), user("a", "two"), reply("c", parent="a"))
     assert [(link.uuid, link.parent_uuid) for link in log.chain] == [
         ("a", None),
@@ -98,7 +98,7 @@ def test_a_repeated_uuid_with_other_words_is_another_line() -> None:
 
 
 def test_sidechains_inside_a_session_are_set_apart() -> None:
-    """Old clients wrote subagents into the session's own file; a repeated line stays there."""
+    """Old clients wrote subagents into the session's file; a repeated line stays there."""
     own = [user("a"), reply("d", "done")]
     foreign = [user("b", "task", isSidechain=True), reply("c", "on it", isSidechain=True)]
     log = log_of(own[0], *foreign, own[1], foreign[1])
@@ -107,7 +107,7 @@ def test_sidechains_inside_a_session_are_set_apart() -> None:
 
 
 def test_a_subagents_own_transcript_is_one_conversation() -> None:
-    """Where the first to speak is a sidechain line, all lines are the subagent's own."""
+    """If the first message is a sidechain record, all lines belong to the subagent."""
     records = [user("a", "task", isSidechain=True), reply("b", "done", isSidechain=True)]
     log = log_of(*records, system("c", "informational"))
     assert (log.chain, log.sidechain) == ([*records, system("c", "informational")], [])
@@ -115,20 +115,20 @@ def test_a_subagents_own_transcript_is_one_conversation() -> None:
 
 
 def test_what_comes_before_the_first_word_is_the_files_own() -> None:
-    """Notices before anybody spoke belong to the conversation, not to a subagent inside it."""
+    """Notices before the first message belong to the conversation, not to a subagent in it."""
     notice = system("a", "informational", isSidechain=True)
     task = user("b", "task", isSidechain=True)
     assert log_of(notice, task).chain == [notice, task]
 
 
 def test_a_rewind_to_the_start_is_noted() -> None:
-    """A nil leaf says that nothing of the conversation was left; any other leaf does not."""
+    """A nil leaf means that the whole conversation was rewound; any other leaf does not."""
     assert log_of(LastPrompt(leaf_uuid="a")).rewound_to_start is False
     assert log_of(LastPrompt(leaf_uuid=NIL_UUID), user("a")).rewound_to_start is True
 
 
 def words_of(record: Record) -> object:
-    """What a record says under which uuid."""
+    """Return the uuid and the text of a record."""
     if not isinstance(record, User | Assistant) or not record.message:
         return None
     return str(record.uuid).partition("-")[0], str(record.message.content)
@@ -151,15 +151,15 @@ RECORDS = st.lists(
 
 @given(RECORDS, st.integers(0, 20))
 def test_steps_do_not_matter(records: Sequence[Record], cut: int) -> None:
-    """Records taken in step by step give the same log as all at once."""
+    """Records added in steps give the same log as all at once."""
     log = log_of(*records[:cut])
     log.extend(records[cut:])
     assert contents_of(log) == contents_of(log_of(*records))
 
 
 @given(RECORDS)
-def test_each_uuid_stands_once(records: Sequence[Record]) -> None:
-    """No name is in the lists of links twice, and no uuid and no words are missing."""
+def test_each_uuid_occurs_once(records: Sequence[Record]) -> None:
+    """No name is in the lists of links twice, and no uuid or text is missing."""
     log = log_of(*records)
     links = (*log.chain, *log.sidechain)
     names = [str(link.uuid) for link in links]

@@ -90,7 +90,7 @@ def test_lines_of_one_response_are_one_message() -> None:
     )
 
 
-def test_a_result_may_stand_between_two_lines_of_one_message() -> None:
+def test_a_result_may_be_between_two_lines_of_one_message() -> None:
     """Tools start before the response ends: the message is still one, at its first line."""
     chain = in_a_row(
         user("a"),
@@ -230,7 +230,7 @@ def test_order_does_not_matter_for_usage(usages: list[Usage | None]) -> None:
         assert (found and (found.output_tokens, found.total_tokens)) == max(known, default=None)
 
 
-def test_messages_without_an_id_stand_for_themselves() -> None:
+def test_messages_without_an_id_stay_separate() -> None:
     """A reply is known by its record's uuid if a proxy gave no id, and by its place if need be."""
     nameless: dict[str, object] = {"id": None}
     chain = [
@@ -316,7 +316,7 @@ def test_empty_blocks_are_kept_but_hidden() -> None:
     assert message.is_visible is False
 
 
-def test_a_queued_prompt_that_stands_nowhere_else_is_a_message() -> None:
+def test_a_queued_prompt_that_is_nowhere_else_is_a_message() -> None:
     """Words that waited for a running turn may be in an attachment alone, several in one."""
     queued = attachment("b", "queued_command", "a", prompt="first\nsecond", humanTurn=True)
     messages = unite(user("a"), queued, attachment("c", "date", "b"))

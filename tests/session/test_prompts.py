@@ -57,7 +57,7 @@ SELECTED = "The user selected the lines 3 to 5 from /p/a.py:\nx = 1"
         ({"isCompactSummary": True}, InputKind.COMPACTION_SUMMARY),
     ],
 )
-def test_newer_clients_say_who_speaks(fields: dict[str, object], kind: InputKind) -> None:
+def test_newer_clients_record_the_author(fields: dict[str, object], kind: InputKind) -> None:
     """Where a record has fields for it, they decide what plain words are."""
     record = user("a", "fix the test", None, **fields)
     assert read_prompt(record) == Prompt(kind, "fix the test")

@@ -48,7 +48,7 @@ def test_a_prompt_that_was_taken_up_in_mid_turn_is_a_message() -> None:
     assert turn.messages[3].uuids[0] in session.main_path
 
 
-def test_results_that_the_model_saw_with_it_stand_before_it() -> None:
+def test_results_that_the_model_saw_with_it_come_before_it() -> None:
     """The client may write that a prompt left the queue before the result that it came with."""
     before = [*ASKED[:2], queue("enqueue", ADDED), queue("remove"), ASKED[2], ANSWERED]
     assert order_of(*before) == ["a", "b", "c", ADDED, "d"]
@@ -88,7 +88,7 @@ def test_a_prompt_that_is_recorded_is_no_second_one(record: Record) -> None:
     assert [text for text in words if ADDED in text] in ([ADDED], [f"one more\n{ADDED}"])
 
 
-def test_each_record_stands_for_one_prompt() -> None:
+def test_each_record_belongs_to_one_prompt() -> None:
     """Who says the same twice, once in mid-turn, is heard twice."""
     records = [
         *ASKED,

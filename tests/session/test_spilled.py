@@ -40,7 +40,7 @@ def test_the_text_alone_is_enough(given: Raw) -> None:
         (TEXT.replace("1\n2", "a)\nPreview (first 1KB):\nb"), "a)\nPreview (first 1KB):\nb"),
     ],
 )
-def test_the_preview_is_what_stands_behind_its_heading(text: str, preview: str) -> None:
+def test_the_preview_follows_its_heading(text: str, preview: str) -> None:
     """The part that was kept is taken without the client's own marks."""
     assert find_spilled(text, Raw()) == SpilledOutput(PATH, None, preview)
 

@@ -35,7 +35,7 @@ def joined(
     return {key: (join.owner, join.call.id, join.joined_by) for key, join in joins.items()}
 
 
-def test_interleaved_sidechains_are_told_apart() -> None:
+def test_interleaved_sidechains_are_distinguished() -> None:
     """Parallel subagents of old clients share a file and have no ids: parents separate them."""
     first, second = user("a", "one", isSidechain=True), user("b", "two", isSidechain=True)
     lines: list[Chain] = [

@@ -210,7 +210,7 @@ def test_a_server_result_has_no_words_for_the_client() -> None:
     assert (call.text, call.spilled, call.result_uuid) == ("", None, "b")
 
 
-def test_large_output_lies_elsewhere() -> None:
+def test_large_output_is_in_another_file() -> None:
     """A call knows the file that its whole output was put into."""
     words = "<persisted-output>\nFull output saved to: /p/b1.txt\n\nPreview (first 2KB):\n1\n2"
     (call,) = calls_of(reply("a", use("t1")), result("b", "t1", words))

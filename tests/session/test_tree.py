@@ -406,7 +406,7 @@ def test_a_compaction_is_no_branch() -> None:
     assert branches_of(chain) == ()
 
 
-def test_a_broken_chain_goes_on_where_it_was_broken_off() -> None:
+def test_a_broken_chain_continues_where_it_broke() -> None:
     """What is before a lost record is on the path of what follows it, with one gap."""
     chain = [
         *in_a_row(user("a"), reply("b")),
@@ -444,8 +444,8 @@ def test_signs_of_life_without_a_parent_are_no_gap() -> None:
     assert build_tree(chain).gaps == frozenset()
 
 
-def test_a_root_below_which_its_past_stands_follows_nothing() -> None:
-    """A child that was written before its parent closes no circle when pieces are joined."""
+def test_a_root_above_its_own_past_follows_nothing() -> None:
+    """A child written before its parent does not close a cycle when pieces are joined."""
     chain = [reply("b", parent="a"), user("a"), user("c", parent="gone")]
     assert build_tree(chain).before == {"c": "a"}
 

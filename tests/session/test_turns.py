@@ -195,7 +195,7 @@ def test_a_compaction_in_the_middle_belongs_to_the_running_turn() -> None:
     assert ids_of(*chain) == [(InputKind.TYPED, ["a", "msg_b", "d", "msg_e"])]
 
 
-def test_the_compact_command_stands_behind_its_summary() -> None:
+def test_the_compact_command_follows_its_summary() -> None:
     """The echo of `/compact` has the id of the summary, and both are one turn."""
     chain = in_a_row(
         boundary("a"),
@@ -222,7 +222,7 @@ def test_a_queued_prompt_is_part_of_the_turn_that_takes_it_up() -> None:
     assert ids_of(*chain) == [(InputKind.TYPED, ["a", "msg_b", "c", "d", "msg_e"])]
 
 
-def test_a_turn_tells_what_its_prompt_tells() -> None:
+def test_a_turn_has_the_facts_of_its_prompt() -> None:
     """Words, contexts and command of a turn are those of the prompt that opened it."""
     command = user("a", "<command-name>/review</command-name><command-args>it</command-args>")
     typed = user("b", "<system-reminder>brief</system-reminder>go")
@@ -301,7 +301,7 @@ def test_what_a_message_means_for_the_session(
     assert classify_round(messages[-1], messages, is_copy=is_copy) is expected
 
 
-def test_what_stands_ahead_of_the_first_prompt_is_no_turn() -> None:
+def test_records_before_the_first_prompt_are_not_a_turn() -> None:
     """A caveat, whatever its prompt id, belongs to the turn that it is written for."""
     caveat = user("a", "<local-command-caveat>…</local-command-caveat>", isMeta=True, promptId="p")
     command = user("b", "<command-name>/clear</command-name>", promptId="q")

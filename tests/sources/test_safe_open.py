@@ -182,6 +182,6 @@ def next_descriptor() -> int:
     ("name", "expected"),
     [("123.0af3.key", True), ("123.KEY", True), (".key", True), ("123.json", False)],
 )
-def test_keys_are_told_by_their_suffix(name: str, expected: bool) -> None:
+def test_keys_are_recognised_by_their_suffix(name: str, expected: bool) -> None:
     """The secret of a running process ends in `.key`, in whatever case."""
     assert is_key_name(name) is expected

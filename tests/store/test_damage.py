@@ -130,7 +130,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_broken_file_is_built_anew(indexed: Indexed, damage: str) -> None:
+def test_a_broken_file_is_rebuilt(indexed: Indexed, damage: str) -> None:
     """Cut, overwritten or something else altogether."""
     indexed.put_back(DAMAGES[damage](indexed.content))
     assert indexed.ask() == indexed.totals
@@ -266,7 +266,7 @@ def test_what_cannot_be_a_session_is_left_behind(indexed: Indexed, damage: str) 
     assert list_current(world.data, world.find(), is_complete=True) == listed
 
 
-def test_damage_found_while_asking_is_mended(indexed: Indexed) -> None:
+def test_damage_found_by_a_query_is_repaired(indexed: Indexed) -> None:
     """The question is asked again, of a new index."""
     indexed.put_back(indexed.content)
     questions: list[Totals] = []
@@ -281,7 +281,7 @@ def test_damage_found_while_asking_is_mended(indexed: Indexed) -> None:
     assert questions == [indexed.totals] * 2
 
 
-def test_damage_that_stays_is_told(indexed: Indexed) -> None:
+def test_damage_that_stays_is_reported(indexed: Indexed) -> None:
     """Attempts are limited."""
     indexed.put_back(indexed.content)
 

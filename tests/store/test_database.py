@@ -83,7 +83,7 @@ def test_an_index_with_older_tables_is_emptied_and_filled(indexed: World) -> Non
     assert_same(indexed.dump(), before)
 
 
-def test_an_index_with_older_data_is_read_anew(indexed: World) -> None:
+def test_an_index_with_older_data_is_read_again(indexed: World) -> None:
     """What it knows of vanished files stays."""
     before = indexed.dump()
     set_versions(indexed, data=DATA_VERSION - 1)

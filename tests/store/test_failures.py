@@ -29,7 +29,7 @@ def locked() -> Iterator[list[Path]]:
         path.chmod(0o700)
 
 
-def test_a_data_directory_that_is_a_file_is_told(world: World) -> None:
+def test_a_data_directory_that_is_a_file_is_reported(world: World) -> None:
     """There is no place for an index in it."""
     world.write("p/a", Line().encode())
     world.data.write_text("mine", encoding="utf-8")
@@ -39,7 +39,7 @@ def test_a_data_directory_that_is_a_file_is_told(world: World) -> None:
     assert world.data.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_data_directory_whose_name_is_no_text_is_told(world: World) -> None:
+def test_a_data_directory_whose_name_is_no_text_is_reported(world: World) -> None:
     """SQLite takes UTF-8 only."""
     world.write("p/a", Line().encode())
     world.data = Path(os.fsdecode(os.fsencode(world.base) + b"/caf\xe9"))
@@ -47,7 +47,7 @@ def test_a_data_directory_whose_name_is_no_text_is_told(world: World) -> None:
         world.sync()
 
 
-def test_a_data_directory_below_a_file_is_told(world: World) -> None:
+def test_a_data_directory_below_a_file_is_reported(world: World) -> None:
     """Nor is there one below it."""
     world.write("p/a", Line().encode())
     (world.base / "file").write_text("mine", encoding="utf-8")
@@ -55,7 +55,7 @@ def test_a_data_directory_below_a_file_is_told(world: World) -> None:
         sync(world.base / "file" / "data", world.find())
 
 
-def test_a_data_directory_that_cannot_be_made_is_told(world: World, locked: list[Path]) -> None:
+def test_a_data_directory_that_cannot_be_made_is_reported(world: World, locked: list[Path]) -> None:
     """The parent directory belongs to another user."""
     world.write("p/a", Line().encode())
     place = world.base / "theirs"
@@ -68,7 +68,9 @@ def test_a_data_directory_that_cannot_be_made_is_told(world: World, locked: list
     ]
 
 
-def test_a_read_only_index_answers_as_long_as_it_is_level(world: World, locked: list[Path]) -> None:
+def test_a_read_only_index_answers_as_long_as_it_is_up_to_date(
+    world: World, locked: list[Path]
+) -> None:
     """If something has changed, callers learn that they have to read the files."""
     world.write("p/a", Line().encode())
     world.sync()
@@ -184,7 +186,7 @@ def test_failures_of_the_place_say_what_to_do(error: apsw.Error, message: str) -
     assert str(told.value) == f"{message} {remedy}"
 
 
-def test_damage_is_told_from_failures() -> None:
+def test_damage_is_distinguished_from_failures() -> None:
     """What the file holds, and not where it is."""
     short = apsw.IOError("short")
     short.extendedresult = apsw.SQLITE_IOERR_SHORT_READ  # type: ignore[attr-defined]

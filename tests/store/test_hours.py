@@ -112,7 +112,7 @@ def test_sums_that_contradict_the_hours_are_damage(
         check_sums(connection)
 
 
-def test_only_the_files_named_are_made_anew(connection: apsw.Connection) -> None:
+def test_only_the_given_files_are_rebuilt(connection: apsw.Connection) -> None:
     """The others keep what they had, and all of it still adds up."""
     for number in (1, 2, 3):
         add(connection, number, file_id=number, output=number)

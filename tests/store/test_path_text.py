@@ -23,7 +23,7 @@ def test_ordinary_paths_are_stored_as_they_are() -> None:
     assert [encode_path(each) for each in ("/home/a", "/家/é")] == ["/home/a", "/家/é"]
 
 
-def test_damage_is_told() -> None:
+def test_damage_is_reported() -> None:
     """Numbers without a path are damage."""
     with pytest.raises(DamagedIndex):
         decode_path("\0zz")

@@ -54,7 +54,7 @@ def test_only_files_in_the_place_count(index: Path) -> None:
     assert nothing.hours == {}
 
 
-def test_one_of_several_places_is_told_by_itself(tmp_path: Path, index: Path) -> None:
+def test_one_of_several_directories_is_summed_separately(tmp_path: Path, index: Path) -> None:
     """What other Claude directories in the index have cost is left out."""
     only = read_quick_totals(index, TotalsQuery(DAY))
     elsewhere = tmp_path / "elsewhere"
@@ -72,7 +72,7 @@ def test_one_of_several_places_is_told_by_itself(tmp_path: Path, index: Path) ->
     assert both != only
 
 
-def test_a_session_is_told_with_its_subagents(index: Path) -> None:
+def test_a_session_is_summed_with_its_subagents(index: Path) -> None:
     """The cost of a session is that of all files that belong to it."""
     (expected,) = read(
         index,
@@ -84,7 +84,7 @@ def test_a_session_is_told_with_its_subagents(index: Path) -> None:
     assert totals.session == expected
 
 
-def test_a_transcript_is_told_as_it_was_read(index: Path) -> None:
+def test_a_transcript_is_reported_as_it_was_read(index: Path) -> None:
     """Size and time are those of the file when it was last read."""
     (path,) = CLAUDE_DIRECTORY.rglob(f"{SESSION}.jsonl")
     totals = read_quick_totals(index, TotalsQuery(DAY, transcript=str(path)))

@@ -33,7 +33,7 @@ NOW = 1_790_000_000
 
 
 def make_row(text: str, *, second: int = NOW, position: int = 0, **more: object) -> TextRow:
-    """A text of a prompt."""
+    """Return the row of a prompt's text."""
     fields: dict[str, object] = {
         "length": 10,
         "number": 0,
@@ -52,7 +52,7 @@ def make_row(text: str, *, second: int = NOW, position: int = 0, **more: object)
 
 
 def write(directory: Path, *rows: TextRow, start: int = 0, position: int = 100) -> None:
-    """Put rows of one file into the index, as found from `start` to `position`."""
+    """Write rows of one file to the index, read from `start` to `position`."""
     batch = TextBatch(FILE.path, 0, start, TextState(FileState(position=position)), list(rows))
     update_texts(
         directory, "1", TOKENIZER, lambda connection: TextWriter(connection).write([batch], [FILE])
@@ -60,7 +60,7 @@ def write(directory: Path, *rows: TextRow, start: int = 0, position: int = 100) 
 
 
 def find(directory: Path, match: str | None, condition: Condition = ALWAYS) -> list[int]:
-    """The positions of what is found, the newest first."""
+    """Return the positions of the matches, newest first."""
     with open_text_queries(directory, "1", TOKENIZER) as queries:
         assert queries.has_index
         found = queries.find_matches(match, condition, deadline=time.monotonic() + 60)
@@ -69,7 +69,7 @@ def find(directory: Path, match: str | None, condition: Condition = ALWAYS) -> l
 
 
 def test_words_find_texts_the_newest_first(tmp_path: Path) -> None:
-    """The order is that of time, whatever the order of writing."""
+    """Ordered by time, not by the order of writing."""
     write(
         tmp_path,
         make_row("alpha", second=NOW + 5, position=1),
@@ -81,7 +81,7 @@ def test_words_find_texts_the_newest_first(tmp_path: Path) -> None:
 
 
 def test_a_crowded_second_overflows_into_the_next(tmp_path: Path) -> None:
-    """Many texts of one second are all kept, also when they come at different times."""
+    """Many texts of one second are all kept, even if written in several batches."""
     first = [make_row("alpha", position=number) for number in range(50)]
     write(tmp_path, *first)
     write(tmp_path, make_row("alpha", position=200), start=100, position=300)
@@ -96,7 +96,7 @@ def test_times_out_of_this_world_do_no_harm(tmp_path: Path, second: int) -> None
 
 
 def test_conditions_can_be_put_together(tmp_path: Path) -> None:
-    """Conditions filter what words find, and find by themselves."""
+    """Conditions filter the matches of words, and work without words."""
     write(
         tmp_path,
         make_row("alpha", position=1, is_error=True),
@@ -122,15 +122,15 @@ def test_conditions_can_be_put_together(tmp_path: Path) -> None:
     }
 
 
-def test_reading_anew_replaces_what_was_found(tmp_path: Path) -> None:
-    """A batch from the start of a file leaves nothing of an earlier one."""
+def test_reading_again_replaces_earlier_texts(tmp_path: Path) -> None:
+    """A batch from the start of a file replaces all earlier ones."""
     write(tmp_path, make_row("alpha", position=1), make_row("alpha", position=2))
     write(tmp_path, make_row("beta", position=1))
     assert (find(tmp_path, '"alpha"'), find(tmp_path, None)) == ([], [1])
 
 
 def test_a_batch_that_somebody_else_has_written_is_skipped(tmp_path: Path) -> None:
-    """What follows on a position that is no longer the known one is not added."""
+    """A batch that continues from an outdated position is not added."""
     write(tmp_path, make_row("alpha", position=1), position=100)
     write(tmp_path, make_row("alpha", position=100), start=100, position=200)
     write(tmp_path, make_row("alpha", position=100), start=100, position=200)
@@ -138,7 +138,7 @@ def test_a_batch_that_somebody_else_has_written_is_skipped(tmp_path: Path) -> No
 
 
 def test_files_can_be_forgotten(tmp_path: Path) -> None:
-    """Nothing of a forgotten file is found."""
+    """Nothing in a removed file is found."""
     write(tmp_path, make_row("alpha"))
     update_texts(
         tmp_path, "1", TOKENIZER, lambda c: TextWriter(c).remove_files([FILE.path, "unknown"])
@@ -146,8 +146,8 @@ def test_files_can_be_forgotten(tmp_path: Path) -> None:
     assert find(tmp_path, '"alpha"') == []
 
 
-def test_other_terms_make_the_index_anew(tmp_path: Path) -> None:
-    """An index that was made for other terms is not read, and replaced by the next writer."""
+def test_other_terms_rebuild_the_index(tmp_path: Path) -> None:
+    """An index with other terms is not read, and the next writer replaces it."""
     write(tmp_path, make_row("alpha"))
     assert find_identity(tmp_path, "2") is None
     update_texts(tmp_path, "2", TOKENIZER, rebuild_vocabulary)
@@ -156,7 +156,7 @@ def test_other_terms_make_the_index_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_read", [True, False])
 def test_a_damaged_index_is_deleted(tmp_path: Path, *, is_read: bool) -> None:
-    """Damage found by reading or writing raises, and the next writer creates another."""
+    """Damage found while reading or writing raises, and the next writer creates a new index."""
     write(tmp_path, make_row("alpha"))
     find_text_path(tmp_path).write_bytes(b"no database " * 1000)
     with pytest.raises(DamagedIndex, match="Run `recollect index --text --rebuild`"):
@@ -167,7 +167,7 @@ def test_a_damaged_index_is_deleted(tmp_path: Path, *, is_read: bool) -> None:
 
 
 def test_a_look_leaves_a_damaged_index_where_it_is(tmp_path: Path) -> None:
-    """Somebody who only wants to know deletes nothing."""
+    """A status query deletes nothing."""
     write(tmp_path, make_row("alpha"))
     find_text_path(tmp_path).write_bytes(b"no database " * 1000)
     with pytest.raises(DamagedIndex), read_texts(tmp_path, "1", deletes_damaged=False):
@@ -176,7 +176,7 @@ def test_a_look_leaves_a_damaged_index_where_it_is(tmp_path: Path) -> None:
 
 
 def test_the_index_that_took_the_place_of_a_damaged_one_is_kept(tmp_path: Path) -> None:
-    """Two processes find the same damage, and the second finds it after the first has mended it."""
+    """Two processes find the same damage, the second one after the first has repaired it."""
     write(tmp_path, make_row("alpha", position=1))
 
     def find_damage() -> None:
@@ -191,7 +191,7 @@ def test_the_index_that_took_the_place_of_a_damaged_one_is_kept(tmp_path: Path) 
 
 
 def test_a_writer_notices_that_its_index_was_replaced(tmp_path: Path) -> None:
-    """What it wrote before is not in the other one, which it must not take for complete."""
+    """Its earlier batches are not in the new one, which must not count as complete."""
     write(tmp_path, make_row("alpha"))
     identity = find_identity(tmp_path, "1")
     delete_texts(tmp_path)
@@ -202,7 +202,7 @@ def test_a_writer_notices_that_its_index_was_replaced(tmp_path: Path) -> None:
 
 
 def test_a_list_of_terms_without_its_end_is_damage(tmp_path: Path) -> None:
-    """A page of zeros has a checksum that fits, and SQLite takes it for the end of a value."""
+    """A page of zeros has a valid checksum, and SQLite takes it for the end of a value."""
     write(tmp_path, make_row("alpha"))
     cut = "UPDATE vocabulary SET terms = x'616c7068610000'"
     update_texts(tmp_path, "1", TOKENIZER, lambda connection: connection.execute(cut).fetchall())
@@ -213,7 +213,7 @@ def test_a_list_of_terms_without_its_end_is_damage(tmp_path: Path) -> None:
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
-    """The index holds what transcripts hold: directories are 0700 and files 0600."""
+    """The index contains data from transcripts: directories are 0700 and files 0600."""
     write(tmp_path / "data", make_row("alpha"))
     place = tmp_path / "data" / "text"
     modes = {stat.S_IMODE(path.stat().st_mode) for path in place.iterdir()}
@@ -222,7 +222,7 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_gathered", [True, False])
 def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool) -> None:
-    """The terms of few texts and of many are found, the shortest first, without repetition."""
+    """The terms of few texts and of many are found, shortest first, without repetition."""
     texts = ["pydantic", "dantic", "danube", "x" * (2 << 20)]
     rows = [make_row(text, position=number) for number, text in enumerate(texts)]
     write(tmp_path, *(rows if is_gathered else rows[:3]))
@@ -236,7 +236,7 @@ def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool)
 
 
 def find_with(kept: KeptTexts, directory: Path, match: str) -> tuple[int, list[str]]:
-    """How many texts are found on a kept connection, and the terms that it knows."""
+    """Return the number of matches on a kept connection, and the terms found."""
     with open_text_queries(directory, "1", TOKENIZER, kept) as queries:
         assert queries.has_index
         found = queries.find_matches(match, ALWAYS, deadline=time.monotonic() + 60)
@@ -244,7 +244,7 @@ def find_with(kept: KeptTexts, directory: Path, match: str) -> tuple[int, list[s
 
 
 def test_a_kept_connection_sees_every_change(tmp_path: Path) -> None:
-    """What was added, taken out or rebuilt since the last search, by somebody else."""
+    """Texts added, removed or rebuilt by another process since the last search."""
     kept = KeptTexts()
     write(tmp_path, make_row("alpha"))
     assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
@@ -259,7 +259,7 @@ def test_a_kept_connection_sees_every_change(tmp_path: Path) -> None:
 
 
 def test_a_kept_connection_compares_texts_with_those_of_today(tmp_path: Path) -> None:
-    """The density of a text depends on the length of others, also of those added since."""
+    """The density of a text depends on the length of others, including those added since."""
     kept = KeptTexts()
 
     def measure(kept: KeptTexts | None) -> list[float | None]:
@@ -288,7 +288,7 @@ def test_two_searches_at_once_have_a_connection_each(tmp_path: Path) -> None:
 
 
 def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:
-    """What a text is, and what facets count of all that match."""
+    """The properties of texts, and the facet counts of all matches."""
     write(
         tmp_path,
         make_row(
@@ -324,7 +324,7 @@ def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("match", "most"), [("alpha", 2), (None, 2), ("alpha", 3), ("alpha", 0)])
 def test_only_the_newest_can_be_asked_for(tmp_path: Path, match: str | None, most: int) -> None:
-    """They come the oldest first, and it is said whether there are more."""
+    """They are returned oldest first, with a flag if there are more."""
     write(tmp_path, *(make_row("alpha", second=NOW + at, position=at) for at in range(3)))
     with open_text_queries(tmp_path, "1", TOKENIZER) as queries:
         assert queries.has_index
@@ -336,7 +336,7 @@ def test_only_the_newest_can_be_asked_for(tmp_path: Path, match: str | None, mos
 
 
 def test_time_can_run_out(tmp_path: Path) -> None:
-    """What a check cannot look at in time is left out, and that is said."""
+    """Texts that cannot be checked in time are left out, and the result says so."""
     write(tmp_path, *(make_row("alpha", position=number) for number in range(10)))
     with open_text_queries(tmp_path, "1", TOKENIZER) as queries:
         assert queries.has_index
@@ -346,7 +346,7 @@ def test_time_can_run_out(tmp_path: Path) -> None:
 
 
 def test_all_terms_are_gathered(tmp_path: Path) -> None:
-    """Whatever a term begins with, it is in the list once, in their order."""
+    """Every term is in the list once, in order, whatever its first character."""
     terms = "0 1 2 6 9 a ab c z zz ж 中文 가 𐐨".split()
     write(tmp_path, make_row(" ".join(reversed(terms))))
     update_texts(tmp_path, "1", TOKENIZER, rebuild_vocabulary)

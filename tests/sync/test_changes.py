@@ -77,7 +77,7 @@ def test_changed_and_new_files_are_read(world: World) -> None:
         )
 
 
-def test_anew_reads_known_files_from_their_start(world: World) -> None:
+def test_rebuild_reads_known_files_from_their_start(world: World) -> None:
     """Nothing that is known of them is relied on."""
     world.write("p/a", Line().encode())
     (found,) = world.find()

@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.sync_engine: what a sync does, and what it says it did."""
+"""Tests of recollect.sync.sync_engine: what a sync does and reports."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ LINE = Line()
 
 
 def totals(world: World) -> tuple[object, ...]:
-    """What counts altogether."""
+    """Return the counted totals."""
     connection = world.open()
     try:
         return add_up(connection)
@@ -31,13 +31,13 @@ def totals(world: World) -> tuple[object, ...]:
 
 
 def outputs(world: World) -> dict[str, int]:
-    """Output tokens that count, by the name of their file."""
+    """Return the counted output tokens by file name."""
     hours = world.dump()["hours"]
     return {Path(row[0]).stem: sum(r[9] for r in hours if r[0] == row[0]) for row in hours}
 
 
 def gone(world: World) -> list[str]:
-    """Names of the files that are marked as gone."""
+    """Return the names of the files that are marked as gone."""
     return [Path(row[0]).stem for row in world.dump()["files"] if row[-1]]
 
 
@@ -51,7 +51,7 @@ def test_a_first_sync_counts_what_is_there(world: World) -> None:
 
 
 def test_a_second_sync_reads_nothing(world: World) -> None:
-    """Nor does it change anything."""
+    """It changes nothing either."""
     world.write("p/a", LINE.encode())
     world.sync()
     before = world.dump()
@@ -60,7 +60,7 @@ def test_a_second_sync_reads_nothing(world: World) -> None:
 
 
 def test_only_what_was_appended_is_read(world: World) -> None:
-    """And the lines of one message become one row, whenever they were written."""
+    """The lines of one message become one row, whenever they were written."""
     world.write("p/a", replace(LINE, output=1).encode())
     world.sync()
     line = LINE.encode()
@@ -70,7 +70,7 @@ def test_only_what_was_appended_is_read(world: World) -> None:
 
 
 def test_a_torn_line_counts_once_it_is_whole(world: World) -> None:
-    """Reading goes on where it began."""
+    """Reading resumes at its start."""
     line = LINE.encode()
     world.write("p/a", user_line("first") + line[:50])
     world.sync()
@@ -81,7 +81,7 @@ def test_a_torn_line_counts_once_it_is_whole(world: World) -> None:
 
 
 def test_a_whole_line_without_its_end_counts(world: World) -> None:
-    """Until it is taken back: the client removes last lines by cutting the file."""
+    """Until it is removed: the client truncates the file to remove last lines."""
     first, second = Line(output=1).encode(), Line(output=81).encode()
     world.write("p/a", first + second[:-1])
     world.sync()
@@ -92,7 +92,7 @@ def test_a_whole_line_without_its_end_counts(world: World) -> None:
 
 
 def test_same_size_and_other_content_is_seen_by_its_time(world: World) -> None:
-    """Later or earlier than before."""
+    """The time may be later or earlier."""
     world.write("p/a", Line(output=11).encode())
     world.sync()
     path = world.write("p/a", Line(output=12).encode())
@@ -105,7 +105,7 @@ def test_same_size_and_other_content_is_seen_by_its_time(world: World) -> None:
 
 
 def test_a_change_within_the_same_tick_of_the_clock_is_seen(world: World) -> None:
-    """A file that was written at this very moment is read again until its time is past."""
+    """A file that was just written is read again until its time is past."""
     path = world.write("p/a", Line(output=11).encode(), is_old=False)
     written = _sync_within_a_tick(world, path)
     path.write_bytes(Line(output=12).encode())
@@ -126,7 +126,7 @@ def _sync_within_a_tick(world: World, path: Path) -> int:
 
 
 def test_a_time_in_the_future_does_not_make_a_file_change_forever(world: World) -> None:
-    """A clock that was wrong for a day is no reason to read a file at each answer."""
+    """A wrong clock must not cause a file to be read at every query."""
     path = world.write("p/a", LINE.encode())
     os.utime(path, ns=(4_000_000_000_000_000_001,) * 2)
     world.sync()
@@ -147,7 +147,7 @@ def test_another_file_in_the_same_place_is_read_whole(world: World) -> None:
 
 
 def test_a_cut_file_counts_what_is_left(world: World) -> None:
-    """Also when it has grown again before anyone looked."""
+    """Even if it has grown again before the next sync."""
     first = LINE.encode()
     world.write("p/a", first + Line(id="msg_2").encode())
     world.sync()
@@ -160,7 +160,7 @@ def test_a_cut_file_counts_what_is_left(world: World) -> None:
 
 
 def test_a_vanished_file_keeps_what_it_counted(world: World) -> None:
-    """It is marked as gone, and unmarked when it is there again."""
+    """It is marked as gone, and unmarked when it exists again."""
     path = world.write("p/a", LINE.encode())
     world.sync()
     before = totals(world)
@@ -183,7 +183,7 @@ def test_an_emptied_file_counts_as_gone(world: World) -> None:
 
 
 def test_files_below_another_root_are_left_alone(world: World, tmp_path: Path) -> None:
-    """Asking about one Claude directory says nothing about the files of another."""
+    """Syncing one Claude directory does not affect the files of another."""
     world.write("p/a", LINE.encode())
     world.sync()
     other = World(tmp_path / "other", world.data)
@@ -206,12 +206,12 @@ def test_a_moved_file_is_not_read_again(world: World) -> None:
 
 
 def begin(time: str) -> bytes:
-    """The line with which a headless client begins a file."""
+    """Return the first line of a headless client's file."""
     return f'{{"type":"queue-operation","timestamp":"{time}","sessionId":"x"}}\n'.encode()
 
 
 def test_a_fork_owns_nothing_that_it_copied(world: World) -> None:
-    """Neither when it comes first by name, nor when its original is gone, nor without a sign."""
+    """Whether it is first by name, its original is gone, or it is not marked as a fork."""
     copied = LINE.encode() + replace(LINE, id="msg_2").encode()
     world.write("p/z", begin("2026-03-01T09:00:00.000Z") + copied)
     world.write("p/a", begin("2026-03-02T09:00:00.000Z") + copied)
@@ -223,8 +223,8 @@ def test_a_fork_owns_nothing_that_it_copied(world: World) -> None:
     assert outputs(world) == {"z": 40}
 
 
-def test_a_beginning_that_is_told_later_counts(world: World) -> None:
-    """A file that has no time yet may prove to be the original."""
+def test_a_start_time_that_appears_later_counts(world: World) -> None:
+    """A file that has no time yet may turn out to be the original."""
     world.write("p/a", replace(LINE, time=None).encode())
     world.write("p/b", replace(LINE, time=None).encode())
     world.sync()
@@ -251,7 +251,7 @@ def test_the_type_of_a_subagent_is_kept(world: World) -> None:
 
 
 def test_moving_a_copy_may_change_the_owner(world: World) -> None:
-    """Between equal copies the place decides, so that it has to be asked again."""
+    """The path decides between equal copies, so they are compared again."""
     for name in ("p/a", "p/b"):
         world.write(name, LINE.encode())
     world.sync()
@@ -263,7 +263,7 @@ def test_moving_a_copy_may_change_the_owner(world: World) -> None:
 
 
 def test_a_copy_takes_over_when_the_original_is_gone(world: World) -> None:
-    """What is still there can be looked at; a copy by hand is no other message."""
+    """The file that still exists is explained; a manual copy is not another message."""
     world.write("p/a", LINE.encode())
     world.sync()
     shutil.copy(world.path("p/a"), world.path("z/a"))
@@ -274,7 +274,7 @@ def test_a_copy_takes_over_when_the_original_is_gone(world: World) -> None:
 
 
 def test_a_place_taken_over_by_another_file_keeps_both(world: World) -> None:
-    """One vanished, then another was moved to where it had been."""
+    """One was deleted, then another was moved to its path."""
     world.write("p/a", LINE.encode())
     world.write("q/a", Line(id="msg_2", output=7).encode())
     world.sync()
@@ -286,7 +286,7 @@ def test_a_place_taken_over_by_another_file_keeps_both(world: World) -> None:
 
 
 def test_a_rewritten_original_leaves_the_message_to_its_copy(world: World) -> None:
-    """A row that did not count counts when the one that did is no longer there."""
+    """A row that did not count counts once the row that did is gone."""
     world.write("p/a", LINE.encode())
     world.write("p/b", replace(LINE, request=None, time="2026-03-05T10:00:00.000Z").encode())
     world.sync()
@@ -298,7 +298,7 @@ def test_a_rewritten_original_leaves_the_message_to_its_copy(world: World) -> No
 
 
 def test_a_flat_subagent_belongs_to_the_session_that_its_records_name(world: World) -> None:
-    """Its location does not say."""
+    """Its path does not show it."""
     world.write("p/agent-x", user_line("prompt"))
     world.sync()
     world.append("p/agent-x", Line(session="parent").encode())
@@ -306,8 +306,8 @@ def test_a_flat_subagent_belongs_to_the_session_that_its_records_name(world: Wor
     assert [row[2:5] for row in world.dump()["files"]] == [("subagent", "parent", "x")]
 
 
-def test_progress_is_told_to_whoever_watches(world: World) -> None:
-    """It ends with everything done."""
+def test_progress_is_reported(world: World) -> None:
+    """The last report is that everything is done."""
     seen: list[SyncProgress] = []
     sizes = [world.write(f"p/{name}", LINE.encode() * 3).stat().st_size for name in ("a", "b", "c")]
     world.sync(watch=seen.append)
@@ -315,7 +315,7 @@ def test_progress_is_told_to_whoever_watches(world: World) -> None:
     assert [step.files_done for step in seen] == [1, 2, 3]
 
 
-def test_an_interrupted_first_sync_keeps_what_it_has_booked(world: World) -> None:
+def test_an_interrupted_first_sync_keeps_what_it_has_written(world: World) -> None:
     """The next one reads the rest, and nothing twice."""
     for number in range(6):
         world.write(f"p/{number}", Line(id=f"msg_{number}").encode())
@@ -332,8 +332,8 @@ def test_an_interrupted_first_sync_keeps_what_it_has_booked(world: World) -> Non
     assert_same(world.dump(), world.dump_fresh())
 
 
-def test_anew_reads_everything_again(world: World) -> None:
-    """And keeps what is known of files that are gone."""
+def test_rebuild_reads_everything_again(world: World) -> None:
+    """The data of deleted files is kept."""
     for name in ("p/a", "p/b"):
         world.write(name, Line(id=name).encode())
     world.sync()
@@ -360,7 +360,7 @@ def test_paths_that_are_no_text_are_indexed(world: World) -> None:
 
 
 def test_a_vanished_file_is_no_problem(world: World) -> None:
-    """It may be deleted between being found and being read."""
+    """It may be deleted between listing and reading."""
     world.write("p/a", LINE.encode())
     found = world.find()
     world.path("p/a").unlink()
@@ -368,7 +368,7 @@ def test_a_vanished_file_is_no_problem(world: World) -> None:
 
 
 def test_unreadable_files_are_problems_until_they_can_be_read(world: World) -> None:
-    """The others are counted meanwhile, and no sync is started because of them."""
+    """The others are counted, and no sync is started because of them."""
     world.write("p/a", LINE.encode())
     found = world.find()
     path = world.path("p/a")
@@ -388,7 +388,7 @@ def test_unreadable_files_are_problems_until_they_can_be_read(world: World) -> N
 
 
 def test_a_problem_ends_when_its_file_does(world: World) -> None:
-    """What is no longer there need not be read."""
+    """A deleted file need not be read."""
     world.write("p/a", LINE.encode())
     found = world.find()
     world.path("p/a").unlink()
@@ -400,7 +400,7 @@ def test_a_problem_ends_when_its_file_does(world: World) -> None:
 
 
 def test_a_problem_ends_when_its_file_is_as_it_was(world: World) -> None:
-    """It was read before, so that nothing has to be read to find that out."""
+    """It was read before, so nothing has to be read to detect that."""
     path = world.write("p/a", LINE.encode())
     world.sync()
     known = world.find()
@@ -416,7 +416,7 @@ def test_a_problem_ends_when_its_file_is_as_it_was(world: World) -> None:
 
 
 def write_prices(path: Path, output: str) -> Path:
-    """A price file of a user's own."""
+    """Write a user's price file."""
     path.write_text(
         f'[[prices]]\nmodel = "{PRICED[0]}"\ninput = 1.0\noutput = {output}\n', encoding="utf-8"
     )
@@ -424,7 +424,7 @@ def write_prices(path: Path, output: str) -> Path:
 
 
 def test_new_prices_change_costs_without_reading_any_file(world: World, tmp_path: Path) -> None:
-    """Those of copies and of advisors too: it is as if all had been read with them."""
+    """Including those of copies and advisors, as if all files had been read with them."""
     world.write("p/a", LINE.encode() + Line(id="msg_2", advisor=50).encode())
     world.write("p/b", replace(LINE, output=81, time="2026-03-01T09:00:00.000Z").encode())
     world.write("p/c", Line(id="msg_3", output=0, input=0, split=(1200, 0)).encode())
@@ -454,7 +454,7 @@ def test_a_bad_price_file_changes_nothing(world: World, tmp_path: Path) -> None:
 
 
 def test_everything_that_is_made_is_private(world: World) -> None:
-    """Directories can be entered, and files read, by their owner only, during a sync too."""
+    """Directories and files are accessible only by their owner, even during a sync."""
     modes: dict[str, str] = {}
 
     def look(_: object) -> None:
@@ -476,7 +476,7 @@ def test_everything_that_is_made_is_private(world: World) -> None:
 
 
 def test_nothing_is_written_into_a_claude_directory(world: World) -> None:
-    """Not even when the user asks for it."""
+    """Not even if the user requests it."""
     world.write("p/a", LINE.encode())
     before = sorted(path.stat().st_mtime_ns for path in world.root.rglob("*"))
     world.data = world.root / "recollect"
@@ -496,7 +496,7 @@ def test_reading_leaves_transcripts_as_they_are(world: World) -> None:
 
 
 def test_the_index_is_looked_at_as_a_whole_once_a_day(world: World) -> None:
-    """The day of the last look is kept."""
+    """The day of the last check is stored."""
     world.write("p/a", LINE.encode())
     world.sync()
     connection = world.open()

@@ -71,7 +71,7 @@ def test_a_file_that_did_not_grow_is_read_whole(world: World) -> None:
     assert extract(go_on(extract(Job(str(path))))).start == 0
 
 
-def test_a_torn_line_that_tells_nothing_yet_is_left_for_later(world: World) -> None:
+def test_a_torn_line_without_usage_is_left_for_later(world: World) -> None:
     """Reading resumes at its start."""
     whole, torn = Line().encode(), Line(id="msg_2").encode()[:60]
     path = world.write("p/a", whole + torn)
@@ -79,7 +79,7 @@ def test_a_torn_line_that_tells_nothing_yet_is_left_for_later(world: World) -> N
     assert (read.state.position, ids(read)) == (len(whole), ["msg_1"])
 
 
-def test_a_torn_line_counts_with_what_it_tells(world: World) -> None:
+def test_a_torn_line_counts_with_its_known_usage(world: World) -> None:
     """It was paid for, whether or not it is ever completed; the next reading starts over."""
     path = world.write("p/a", Line().encode() + Line(id="msg_2").encode()[:-3])
     read = extract(Job(str(path)))

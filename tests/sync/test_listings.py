@@ -70,15 +70,15 @@ def test_a_changed_file_loses_its_figures(tmp_path: Path) -> None:
     assert {each.id: each.turn_count for each in listings} == {FIRST: 1, SECOND: None}
 
 
-def test_what_is_known_is_told_without_looking(tmp_path: Path) -> None:
-    """Completion asks at every key: nothing is read, and before the first list nothing known."""
+def test_known_listings_are_returned_without_reading(tmp_path: Path) -> None:
+    """For completion at every key press: nothing is read, or known before the first list."""
     root, data = make_root(tmp_path), tmp_path / "data"
     assert list_indexed(data) == []
     listings = list_current(data, find_transcripts([root.path]))
     assert list_indexed(data) == listings
 
 
-def test_every_file_that_is_read_is_told(tmp_path: Path) -> None:
+def test_every_file_that_is_read_is_reported(tmp_path: Path) -> None:
     """The caller can show how far it is, and is not bothered when nothing has changed."""
     root, data = make_root(tmp_path), tmp_path / "data"
     transcripts = find_transcripts([root.path])

@@ -66,7 +66,7 @@ def test_readers_are_neither_blocked_nor_misled(
     assert slowest < 60
 
 
-def test_who_waits_too_long_is_told_what_to_do(world: World) -> None:
+def test_a_process_that_waits_too_long_reports_what_to_do(world: World) -> None:
     """The holder of the lock shows no life."""
     world.data.mkdir()
     with (

@@ -28,7 +28,7 @@ def find(made: MadeIndex, query: str) -> list[str]:
     return sorted(hit.uuid or hit.part for hit in found.hits)
 
 
-def test_what_was_just_said_is_found_before_it_is_indexed(tmp_path: Path) -> None:
+def test_new_text_is_found_before_it_is_indexed(tmp_path: Path) -> None:
     """Lines that were appended are found beside those of the index, by words and by fields."""
     made = make_index(tmp_path, [prompt("alpha pond", uuid="u1")])
     grow(made, reply("alpha", uuid="a1"), result("alpha tide", uuid="r1"))
@@ -73,7 +73,7 @@ def test_only_the_end_of_a_long_file_is_read(
     assert find(made, "alpha") == ["u7", "u8"]
 
 
-def test_files_that_rest_and_files_that_are_level_are_not_read(tmp_path: Path) -> None:
+def test_quiet_and_current_files_are_not_read(tmp_path: Path) -> None:
     """Nothing is read of a file that did not change within the last minute."""
     made = make_index(tmp_path, [prompt("alpha", uuid="u1")])
     grow(made, prompt("beta", uuid="u2"))

@@ -77,7 +77,7 @@ def test_what_the_client_put_beside_a_prompt_is_a_notice() -> None:
           "attachment": {"type": "queued_command", "prompt": "next"}}, ("PROMPT", "next")),
     ],
 )  # fmt: skip
-def test_kinds_of_input_are_told_apart(line: Line, expected: tuple[str, str]) -> None:
+def test_kinds_of_input_are_distinguished(line: Line, expected: tuple[str, str]) -> None:
     """Commands, summaries, notices and unknown records are searchable as what they are."""
     assert documents(line) == [expected]
 
@@ -106,7 +106,7 @@ def test_what_a_person_put_beside_the_conversation_is_a_document(
 
 
 @pytest.mark.parametrize("kind", ["prompt_snapshot", "date"])
-def test_what_the_client_tells_the_model_by_itself_is_none(kind: str) -> None:
+def test_context_sent_by_the_client_is_not_indexed(kind: str) -> None:
     """System prompts, dates and the like are no words of anybody."""
     line: Line = {"type": "attachment", "uuid": "a", "attachment": {"type": kind, "text": "x"}}
     assert documents(line) == []
@@ -129,7 +129,7 @@ def test_appended_lines_are_found(tmp_path: Path) -> None:
     assert (made.index(), made.find("alpha")) == (True, ["a1", "u1"])
 
 
-def test_a_rewritten_file_is_read_anew(tmp_path: Path) -> None:
+def test_a_rewritten_file_is_read_again(tmp_path: Path) -> None:
     """Nothing of what a file held before is found."""
     made = make_index(tmp_path / "made", [prompt("alpha beta gamma", uuid="u1"), reply("alpha")])
     made.write(prompt("delta", uuid="u2"))

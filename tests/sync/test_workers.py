@@ -38,7 +38,7 @@ def test_every_file_is_read_once(world: World) -> None:
     assert sorted((read.path, read.rows[0].message_id) for read in found) == expected
 
 
-def test_unreadable_files_are_told_by_workers_too(world: World, tmp_path: Path) -> None:
+def test_unreadable_files_are_reported_by_workers_too(world: World, tmp_path: Path) -> None:
     """A problem is a result like any other."""
     (tmp_path / "folder.jsonl").mkdir()
     good = str(world.write("p/a", Line().encode()))
@@ -52,7 +52,7 @@ def test_unreadable_files_are_told_by_workers_too(world: World, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_process_with_threads_starts_workers_anew(world: World) -> None:
+def test_a_process_with_threads_spawns_workers(world: World) -> None:
     """A fork might inherit a lock that is never released; the result is the same."""
     for number in range(6):
         world.write(f"p/{number}", Line(id=f"msg_{number}").encode())

@@ -335,7 +335,7 @@ def test_numbered_ids_of_other_sessions_are_not_copies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "place", ["{}:2", "{}#a1b2", "http://127.0.0.1:7777/s/{}?at=a1b2#a1b2", "{}"]
 )
-def test_a_place_stands_for_its_session(tmp_path: Path, place: str) -> None:
+def test_a_place_is_resolved_to_its_session(tmp_path: Path, place: str) -> None:
     """What `search --json` prints as a link, a turn of a session, or an address of ours."""
     write_lines(session_path(tmp_path, FIRST), reply("m"))
     explanation = ask(count(tmp_path), place.format(FIRST))

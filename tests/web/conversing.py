@@ -1,4 +1,4 @@
-"""A server that may run Claude Code, with a stand-in for it, and what a page sends to it."""
+"""A server that may run Claude Code, with a fake client, and the requests of a page."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from tests.web.running import Answer, RunningServer, copy_demo, hear_events, run
 
 @dataclass(frozen=True)
 class Talker:
-    """A server with its stand-in client and a project to talk about."""
+    """A server with its fake client and a project."""
 
     server: RunningServer
     folder: Path
@@ -28,24 +28,24 @@ class Talker:
 
     @cached_property
     def cookie(self) -> str:
-        """The cookie of a browser that is signed in."""
+        """Return the cookie of a signed-in browser."""
         launched = self.server.ask("/api/launches", "POST", self.server.authority).json()
         body = json.dumps({"token": launched["token"]}).encode()
         answer = self.server.ask("/sign-in", "POST", {"Origin": self.server.origin}, body)
         return answer.headers["set-cookie"].partition(";")[0]
 
     def get(self, path: str) -> Answer:
-        """What a page gets."""
+        """Send a GET request as a page."""
         return self.server.ask(path, headers={"Cookie": self.cookie})
 
     def find_nonce(self, path: str) -> str:
-        """The nonce of a page."""
+        """Return the nonce of a page."""
         found = re.search(r'data-nonce="([^"]+)"', self.get(path).body.decode())
         assert found, path
         return found[1]
 
     def make_headers(self, nonce: str) -> dict[str, str]:
-        """The headers of a page's request."""
+        """Return the headers of a page's request."""
         return {
             "Cookie": self.cookie,
             "Origin": self.server.origin,
@@ -55,12 +55,12 @@ class Talker:
         }
 
     def post(self, path: str, nonce: str, /, **body: Any) -> Answer:
-        """What a page gets that asks for something to be done."""
+        """Send a POST request as a page."""
         data = json.dumps(body).encode()
         return self.server.ask(path, "POST", self.make_headers(nonce), data)
 
     def start(self, **body: Any) -> str:
-        """The id of a new conversation."""
+        """Start a conversation and return its id."""
         wanted = {"directory": str(self.project), **body}
         answer = self.post("/c", self.find_nonce("/new"), **wanted)
         assert answer.status == 200, answer.body
@@ -68,17 +68,17 @@ class Talker:
         return found
 
     def act(self, conversation: str, action: str, /, **body: Any) -> Answer:
-        """What the page of a conversation gets that asks for something to be done."""
+        """Send an action of a conversation's page."""
         nonce = self.find_nonce(f"/c/{conversation}")
         return self.post(f"/c/{conversation}/{action}", nonce, **body)
 
     def list_conversations(self) -> list[dict[str, Any]]:
-        """The conversations of the server."""
+        """Return the conversations of the server."""
         found: list[dict[str, Any]] = self.server.get("/api/conversations").json()["conversations"]
         return found
 
     def wait_for_status(self, conversation: str, status: str) -> dict[str, Any]:
-        """The row of a conversation once it has this status."""
+        """Return the row of a conversation once it has this status."""
         rows: list[dict[str, Any]] = []
 
         def is_there() -> bool:
@@ -89,22 +89,22 @@ class Talker:
         return rows[0]
 
     def list_calls(self) -> list[dict[str, Any]]:
-        """How the client was called, each time."""
+        """Return the arguments of each start of the client."""
         return self._read("called.jsonl")
 
     def list_received(self) -> list[dict[str, Any]]:
-        """The frames that clients received."""
+        """Return the frames that clients received."""
         return self._read("received.jsonl")
 
     def list_responses(self) -> list[dict[str, Any]]:
-        """The answers that clients received to their requests."""
+        """Return the answers that clients received to their requests."""
         frames = self.list_received()
         return [
             each["response"]["response"] for each in frames if each["type"] == "control_response"
         ]
 
     def read_log(self) -> list[dict[str, Any]]:
-        """The lines of the audit log, which is made when it is needed."""
+        """Return the lines of the audit log, which is created on first use."""
         path = self.server.data / "conversations.log"
         lines = path.read_text().splitlines() if path.exists() else []
         return [json.loads(line) for line in lines]
@@ -118,7 +118,7 @@ class Talker:
 
 @contextmanager
 def run_talker(folder: Path, *options: str) -> Iterator[Talker]:
-    """A server that may run the stand-in, on a copy of the demo data."""
+    """Run a server that may run the fake client, on a copy of the demo data."""
     install_client(folder / "bin")
     for name in ("work", "tmp"):
         (folder / name).mkdir(exist_ok=True)
@@ -133,6 +133,6 @@ def run_talker(folder: Path, *options: str) -> Iterator[Talker]:
 
 @contextmanager
 def listening(talker: Talker, path: str) -> Iterator[list[bytes]]:
-    """Everything that a stream of events sends meanwhile."""
+    """Collect the events of a stream while the block runs."""
     with hear_events(talker.server, path, {"Cookie": talker.cookie}) as lines:
         yield lines

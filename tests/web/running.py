@@ -1,4 +1,4 @@
-"""The real server in a process of its own, on made-up sessions, and a plain client for it."""
+"""The real server in a separate process, on made-up sessions, and a plain client for it."""
 
 import http.client
 import json
@@ -25,7 +25,7 @@ TIMEOUT = 60
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; names of headers are in lower case."""
+    """A response; header names are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -38,12 +38,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class RunningServer:
-    """A server that answers."""
+    """A running server."""
 
     port: int
     key: str
     token: str
-    """The one-time token of the address that it printed."""
+    """The one-time token in the URL that it printed."""
     root: Path
     data: Path
     process: "subprocess.Popen[str]"
@@ -55,7 +55,7 @@ class RunningServer:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
     ) -> Answer:
-        """The answer to a request without any key; of a stream, which has no end, the beginning."""
+        """Send a request without a key; of an endless stream, return the beginning."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         try:
             connection.request(method, path, body, dict(headers or {}))
@@ -73,7 +73,7 @@ class RunningServer:
 
     @property
     def authority(self) -> dict[str, str]:
-        """The header that shows the key."""
+        """The header with the key."""
         return {"Authorization": f"Bearer {self.key}"}
 
     @property
@@ -82,7 +82,7 @@ class RunningServer:
         return f"http://127.0.0.1:{self.port}"
 
     def wait_for(self, is_there: Callable[[], object]) -> None:
-        """Until something is there that the server has to find first."""
+        """Wait until the server has found something."""
         end = time.monotonic() + TIMEOUT
         while not is_there():
             assert time.monotonic() < end, "the server does not find what it should"
@@ -103,7 +103,7 @@ class RunningServer:
         return has_all and bool(page["isComplete"])
 
     def send_raw(self, data: bytes) -> bytes:
-        """What comes back on a socket until it is closed."""
+        """Return the response on a raw socket until it is closed."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT) as connection:
             connection.sendall(data)
             received = b""
@@ -113,7 +113,7 @@ class RunningServer:
 
 
 def copy_demo(folder: Path) -> Path:
-    """A Claude directory with the made-up sessions, which a test may change."""
+    """Copy the made-up sessions to a Claude directory that a test may change."""
     root = folder / "claude"
     shutil.copytree(CLAUDE_DIRECTORY, root)
     return root
@@ -127,9 +127,9 @@ def run_server(
     module: str = "recollect",
     variables: Mapping[str, str] | None = None,
 ) -> Iterator[RunningServer]:
-    """A server on the sessions of `root`, until the end of the block.
+    """Run a server on the sessions of `root` while the block runs.
 
-    `module` is the program, or one that runs it and looks on; `variables` are added to its
+    `module` is the program, or one that runs and observes it; `variables` are added to its
     environment.
     """
     data = folder / "data"
@@ -164,7 +164,7 @@ def run_server(
         try:
             _, errors = process.communicate(timeout=TIMEOUT)
         finally:
-            # One that does not end fails the test, and is not left running.
+            # A server that does not end fails the test, and is not left running.
             process.kill()
         assert (process.returncode, errors) == (0, ""), (process.returncode, errors)
 
@@ -173,7 +173,7 @@ def run_server(
 def hear_events(
     server: RunningServer, path: str, headers: Mapping[str, str] | None = None
 ) -> Iterator[list[bytes]]:
-    """Everything that a stream of events sends meanwhile; with the key, or with other headers."""
+    """Collect the events of a stream while the block runs; with the key, or other headers."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
     connection.request("GET", path, headers=dict(headers or server.authority))
     response = connection.getresponse()
@@ -192,7 +192,7 @@ def hear_events(
         yield lines
     finally:
         if connection.sock is not None:
-            # Wakes the reader, which would hold the response until the next keep-alive.
+            # Wakes the reader, which would otherwise wait for the next keep-alive.
             connection.sock.shutdown(socket.SHUT_RDWR)
             connection.sock.close()
         reader.join(TIMEOUT)

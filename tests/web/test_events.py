@@ -87,7 +87,7 @@ def append(root: Path, uuid: str) -> None:
         os.fsync(file.fileno())
 
 
-def test_appended_records_are_told_once(tmp_path: Path) -> None:
+def test_appended_records_are_sent_once(tmp_path: Path) -> None:
     """A page gets new records, and after reconnecting those that it missed and no others."""
     root = copy_demo(tmp_path)
     with run_server(tmp_path, root) as server:
@@ -124,7 +124,7 @@ def test_events_resume_after_a_restart(tmp_path: Path) -> None:
             assert next_event(response, "appended")["data"]["uuid"] == "between"
 
 
-def test_lists_are_told_which_sessions_changed(tmp_path: Path) -> None:
+def test_lists_get_the_sessions_that_changed(tmp_path: Path) -> None:
     """A page with the list gets the sessions that changed, and what it missed."""
     root = copy_demo(tmp_path)
     with run_server(tmp_path, root) as server:

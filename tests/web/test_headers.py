@@ -71,7 +71,7 @@ def test_ranges_are_not_served(server: RunningServer) -> None:
     assert (answer.status, answer.body) == (200, server.get(address).body)
 
 
-def test_nothing_is_said_about_other_origins(server: RunningServer) -> None:
+def test_no_cors_headers_are_sent(server: RunningServer) -> None:
     """There are no CORS headers at all."""
     answer = server.get("/api/projects", Origin=server.origin)
     assert [name for name in answer.headers if name.startswith("access-control")] == []

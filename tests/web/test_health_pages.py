@@ -35,7 +35,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield running
 
 
-def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
+def test_health_equals_the_report_of_doctor(broken: RunningServer) -> None:
     """Damage, format changes, permissions, pending deletions and leftover files."""
     page = broken.get("/health").body
     assert find_texts(page, "p", class_="verdict") == [
@@ -55,7 +55,7 @@ def test_health_tells_what_doctor_knows(broken: RunningServer) -> None:
     assert find_links(page, "table", class_="going") == [f"/s/{SESSION}"]
 
 
-def test_all_well_is_said(server: RunningServer) -> None:
+def test_no_problems_are_reported_as_such(server: RunningServer) -> None:
     """On sound files the page says so first."""
     assert find_texts(server.get("/health").body, "p", class_="verdict") == [
         "No problems: every byte was read and understood."

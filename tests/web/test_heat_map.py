@@ -54,7 +54,7 @@ def test_every_value_has_a_level(values: list[float]) -> None:
     assert len(thresholds) == 3
 
 
-def test_a_week_stands_before_the_last() -> None:
+def test_a_week_is_drawn_before_the_last() -> None:
     """Bars share one scale; a day without anything has no height."""
     assert str(draw_week([1, 0], [2])) == (
         '<svg class="week" width="105" height="31" aria-hidden="true"><path d="M0 30.5h105"/>'

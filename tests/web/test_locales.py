@@ -136,7 +136,7 @@ def _list_phrases() -> set[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_word_is_said_somewhere(language: str) -> None:
+def test_every_text_is_used(language: str) -> None:
     """A key is in a template, a script or a module, or is composed from a value's name."""
     sources = _read(*(path for kind in ("html", "js", "py") for path in WEB.rglob(f"*.{kind}")))
     quoted = set(re.findall(r"""(?<=['"])[a-z_]+\.[^'"\s]+(?=['"])""", sources))

@@ -1,4 +1,4 @@
-"""Pages: all there, in both languages, and nothing in them that could run."""
+"""All pages exist, in both languages, and contain nothing executable."""
 
 import re
 from html import unescape
@@ -47,7 +47,7 @@ PAGES = [
 
 
 class _Reader(HTMLParser):
-    """Notes what a strict policy would refuse, and what a page links to."""
+    """Collects what a strict policy would reject, and the links of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ def _read(page: bytes) -> _Reader:
     ("wanted", "language"), [("en-GB,en", "en"), ("zh-CN,zh;q=0.9", "zh-Hans")]
 )
 def test_pages_are_there(server: RunningServer, path: str, wanted: str, language: str) -> None:
-    """Every page comes in the reader's language, without inline script or style."""
+    """Every page is in the reader's language, without inline scripts or styles."""
     answer = server.get(path, **{"Accept-Language": wanted})
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     page = _read(answer.body)
@@ -96,7 +96,7 @@ def test_pages_are_there(server: RunningServer, path: str, wanted: str, language
 
 
 def test_turns_come_as_a_piece_of_a_page(server: RunningServer) -> None:
-    """A piece says which turns it holds, of how many, and whose they are."""
+    """A fragment has its range of turns, the total, and the subagent."""
     answer = server.get(f"/s/{SESSION}/turns?start=1&count=1")
     text = answer.body.decode()
     opening = '<div class="turns-part" data-start="1" data-next="2" data-total="3"'
@@ -105,7 +105,7 @@ def test_turns_come_as_a_piece_of_a_page(server: RunningServer) -> None:
 
 
 def test_links_of_pages_lead_somewhere(server: RunningServer) -> None:
-    """Nothing that a page links to or loads is missing."""
+    """No target of a link and no resource of a page is missing."""
     links = {
         link.partition("#")[0] for path in PAGES for link in _read(server.get(path).body).links
     }
@@ -114,13 +114,13 @@ def test_links_of_pages_lead_somewhere(server: RunningServer) -> None:
 
 
 def test_language_is_remembered(server: RunningServer) -> None:
-    """A choice counts more than what the browser asks for."""
+    """A choice takes precedence over the browser's language."""
     answer = server.get("/", **{"Accept-Language": "en", "Cookie": "recollect-language=zh"})
     assert _read(answer.body).language == "zh-Hans"
 
 
 def test_theme_is_remembered(server: RunningServer) -> None:
-    """A chosen theme is in the page from its first byte; any other text is ignored."""
+    """A chosen theme is part of the page; any other value is ignored."""
     chosen = ("dark", "light", "purple", '"><script>')
     pages = [server.get("/", Cookie=f"recollect-theme={theme}").body for theme in chosen]
     heads = [page.partition(b"<html")[2].partition(b">")[0].decode() for page in pages]
@@ -128,7 +128,7 @@ def test_theme_is_remembered(server: RunningServer) -> None:
 
 
 def test_records_have_pages(server: RunningServer) -> None:
-    """Every step of a session has a page with its raw record, and a place that a link opens."""
+    """Every step of a session has a page with its raw record, and an anchor for links."""
     turns = server.get(f"/api/sessions/{SESSION}/turns").json()["turns"]
     uuids = {step["uuid"] for turn in turns for step in turn["steps"] if step["uuid"]}
     for uuid in uuids:
@@ -137,14 +137,14 @@ def test_records_have_pages(server: RunningServer) -> None:
 
 
 def test_results_come_alone_for_a_page_that_is_open(server: RunningServer) -> None:
-    """Search as you type asks for the results without the page around them."""
+    """Search as you type requests only the results."""
     part = server.get("/search?q=release&part=true").body
     whole = server.get("/search?q=release").body
     assert (part in whole, b"<html" in part) == (True, False)
 
 
 def test_results_can_be_narrowed_and_paged(server: RunningServer) -> None:
-    """Each facet adds a field to the query, a correction replaces it, and a page is kept apart."""
+    """Each facet adds a field to the query, a correction replaces it, and pages are separate."""
     page = server.get("/search?q=tidepol&recent=true").body.decode()
     links = [unescape(link) for link in re.findall('href="(/search[?][^"]*)"', page)]
     assert "/search?q=tidepool&recent=true" in links
@@ -155,7 +155,7 @@ def test_results_can_be_narrowed_and_paged(server: RunningServer) -> None:
 
 
 def test_a_facet_that_narrows_the_results_leads_back(server: RunningServer) -> None:
-    """It is marked, and its link takes the field out of the query again."""
+    """It is marked, and its link removes the field from the query."""
     page = server.get("/search?q=release+role%3Auser+tidepool").body.decode()
     (marked,) = re.findall(r'href="([^"]*)" title="([^"]*)" aria-current="true"', page)
     assert (unescape(marked[0]), marked[1]) == (
@@ -165,7 +165,7 @@ def test_a_facet_that_narrows_the_results_leads_back(server: RunningServer) -> N
 
 
 def test_unknown_pages_say_so(server: RunningServer) -> None:
-    """An address that leads nowhere is a page, not a blank screen."""
+    """An unknown address returns a page, not a blank screen."""
     answer = server.get("/s/00000000-0000-0000-0000-000000000000")
     assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert _read(answer.body).refused == []
@@ -173,13 +173,13 @@ def test_unknown_pages_say_so(server: RunningServer) -> None:
 
 @pytest.mark.parametrize("below", ["", "/changes", "?start=1&mark=a%20b", "/raw/none?line=1"])
 def test_the_beginning_of_an_id_leads_to_the_session(server: RunningServer, below: str) -> None:
-    """As commands print it; what the address says besides stays."""
+    """As commands print it; the rest of the address is kept."""
     answer = server.get(f"/s/{SESSION[:8]}{below}")
     assert (answer.status, answer.headers["location"]) == (307, f"/s/{SESSION}{below}")
 
 
 def test_the_beginning_of_several_ids_lists_the_sessions(tmp_path: Path) -> None:
-    """With their titles, the newest first; a beginning that is too short names none."""
+    """With their titles, newest first; a prefix that is too short matches none."""
     root = copy_demo(tmp_path)
     ids = ["abcdef01-2222-4333-8444-555555555555", "abcdef02-2222-4333-8444-555555555555"]
     for session_id in ids:
@@ -196,7 +196,7 @@ def test_the_beginning_of_several_ids_lists_the_sessions(tmp_path: Path) -> None
 
 
 def test_failed_calls_are_a_share_of_the_week(tmp_path: Path) -> None:
-    """Copies count once; the share says of how many calls, and leads to the failed ones."""
+    """Copies count once; the share has the number of calls and links to the failed ones."""
     root = tmp_path / "claude"
     write_session(root, "abcdef01-2222-4333-8444-555555555555", 10, failed={1, 4})
     write_session(root, "abcdef02-2222-4333-8444-555555555555", 5, failed={1, 4})
@@ -214,7 +214,7 @@ def test_failed_calls_are_a_share_of_the_week(tmp_path: Path) -> None:
 
 
 def test_sessions_that_are_overdue(tmp_path: Path) -> None:
-    """They say so in a column of their own; weeks in which nothing happened are not compared."""
+    """They are marked in a separate column; weeks without activity are not compared."""
     root = tmp_path / "claude"
     write_session(root, "abcdef01-2222-4333-8444-555555555555", 2)
     with run_server(tmp_path, root, variables={"RECOLLECT_NOW": "2027-03-01T12:00:00Z"}) as server:
@@ -228,7 +228,7 @@ def test_sessions_that_are_overdue(tmp_path: Path) -> None:
 
 
 def test_a_call_has_all_that_it_was_given_on_request() -> None:
-    """What only `--tools full` adds in a terminal is one click away on the page."""
+    """What `--tools full` adds in a terminal is one click away on the page."""
     asked = reply("a", use("t", "Read", file_path="/notes.txt", reason="heronword"), parent="p")
     session = Session([user("p"), asked, result("r", "t", "some words", parent="a")])
     call = find_call(session, "t")
@@ -237,7 +237,7 @@ def test_a_call_has_all_that_it_was_given_on_request() -> None:
 
 
 def test_an_opened_edit_is_its_diff(server: RunningServer) -> None:
-    """The client's sentence to the model and its copy of the file are only in all fields."""
+    """The client's message to the model and its copy of the file are only in *All fields*."""
     turns = server.get(f"/api/sessions/{SESSION}/turns").json()["turns"]
     steps = [step for turn in turns for step in turn["steps"] if step.get("tool") == "Edit"]
     address = f"/s/{SESSION}/calls/{steps[0]['call_id']}"
@@ -248,7 +248,7 @@ def test_an_opened_edit_is_its_diff(server: RunningServer) -> None:
 
 
 def test_branches_lead_to_each_other(server: RunningServer) -> None:
-    """Where a conversation was rewound, each prompt links to the others that were tried."""
+    """At a rewind, each prompt links to the alternatives."""
     turns = server.get(f"/api/sessions/{SESSION}/turns").json()["turns"]
     first, second = next(turn["branch"]["prompts"] for turn in turns if turn["branch"])
     page = server.get(f"/s/{SESSION}").body.decode()

@@ -1,4 +1,4 @@
-"""Nothing is started or steered but by a page of ours: a test per route and header."""
+"""Only our own pages can start or control anything: a test per route and header."""
 
 import json
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ ACTIONS = sorted(
 
 @pytest.fixture(scope="module")
 def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the stand-in."""
+    """A server that may run the fake client."""
     with run_talker(tmp_path_factory.mktemp("permits")) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def conversation(talker: Talker) -> str:
-    """A conversation that waits for a person."""
+    """A conversation that is waiting for the user."""
     found = talker.start()
     talker.act(found, "prompts", text="tools one")
     talker.wait_for_status(found, "waiting")
@@ -37,7 +37,7 @@ def conversation(talker: Talker) -> str:
 
 
 def spoil(talker: Talker, headers: dict[str, str], fault: str) -> dict[str, str]:
-    """The headers of a page's request with one thing wrong."""
+    """Return the headers of a page's request with one error."""
     origin = talker.server.origin
     other = origin.replace("127.0.0.1", "localhost").rpartition(":")[0] + ":1"
     wrong: dict[str, dict[str, str | None]] = {
@@ -77,11 +77,11 @@ ELSEWHERE = {
     f"/api/sessions/{SESSION}/mark": "writes a star or a note; tests/web/test_marks.py",
     "/sign-in": "takes the token of a launch; tests/web/test_gate.py",
 }
-"""Requests other than GET that start and steer nothing, and where they are tested."""
+"""Requests other than GET that start and control nothing, and where they are tested."""
 
 
 def test_every_route_that_changes_something_is_tested() -> None:
-    """All below `/c` are tried here with every fault; a new one elsewhere has to say why not."""
+    """All below `/c` are tested here with every error; a new one elsewhere has to be listed."""
     changing = {path for method, path in list_routes() if method != "GET"}
     assert {path for path in changing if not path.startswith("/c")} == set(ELSEWHERE)
     tried = {"/c", *(f"/c/{SESSION}/{action}" for action in ACTIONS)}
@@ -91,7 +91,7 @@ def test_every_route_that_changes_something_is_tested() -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_nothing_starts(talker: Talker, fault: str) -> None:
-    """A start with one wrong header is refused, and no client is called."""
+    """A start with one wrong header is refused, and no client is started."""
     before = len(talker.list_calls())
     headers = spoil(talker, talker.make_headers(talker.find_nonce("/new")), fault)
     body = json.dumps({"directory": str(talker.project)}).encode()
@@ -102,8 +102,8 @@ def test_nothing_starts(talker: Talker, fault: str) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("action", ACTIONS)
-def test_nothing_is_steered(talker: Talker, conversation: str, action: str, fault: str) -> None:
-    """Every action with one wrong header is refused, and the client hears nothing."""
+def test_nothing_is_controlled(talker: Talker, conversation: str, action: str, fault: str) -> None:
+    """Every action with one wrong header is refused, and the client receives nothing."""
     before = len(talker.list_received())
     nonce = talker.find_nonce(f"/c/{conversation}")
     headers = spoil(talker, talker.make_headers(nonce), fault)
@@ -114,7 +114,7 @@ def test_nothing_is_steered(talker: Talker, conversation: str, action: str, faul
 
 
 def test_a_nonce_is_good_for_one_thing(talker: Talker, conversation: str) -> None:
-    """That of one conversation neither starts another nor steers it, nor the other way round."""
+    """The nonce of a conversation cannot start or control another, and vice versa."""
     other = talker.start()
     start, own = talker.find_nonce("/new"), talker.find_nonce(f"/c/{conversation}")
     for path, nonce in (
@@ -130,7 +130,7 @@ def test_a_nonce_is_good_for_one_thing(talker: Talker, conversation: str) -> Non
 
 @pytest.mark.parametrize("path", ["/c", *(f"/c/x/{action}" for action in ACTIONS)])
 def test_reading_starts_nothing(talker: Talker, path: str) -> None:
-    """No action can be asked for by GET."""
+    """No action accepts GET."""
     assert talker.get(path).status in {404, 405}
 
 
@@ -156,20 +156,20 @@ def test_without_the_option_nothing_runs(server: RunningServer) -> None:
 
 @pytest.mark.parametrize("host", ["192.168.1.5", "0.0.0.0", "::", "example.org", ""])
 def test_running_stays_on_this_machine(host: str) -> None:
-    """No other address is listened on, even if remote access is allowed."""
+    """The server listens on no other address, even with --allow-remote."""
     with pytest.raises(UsageError, match="--allow-run cannot be used with --host"):
         check_host(host, allow_remote=True, allow_run=True)
 
 
 def test_only_signed_in_pages_send_long_bodies(talker: Talker, conversation: str) -> None:
-    """An image needs the cookie before it is even read."""
+    """The body of an image is only read with the cookie."""
     nonce = talker.find_nonce(f"/c/{conversation}")
     headers = talker.make_headers(nonce)
     long = json.dumps({"text": "x" * 100_000}).encode()
     path = f"/c/{conversation}/prompts"
     before = len(talker.list_received())
     assert talker.server.ask(path, "POST", headers, long).status == 200
-    # Otherwise the tests after this one would count it.
+    # Otherwise later tests would count it.
     talker.server.wait_for(lambda: len(talker.list_received()) > before)
     without = {name: value for name, value in headers.items() if name != "Cookie"}
     assert talker.server.ask(path, "POST", without, long).status == 413

@@ -59,7 +59,7 @@ def test_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
 
 
 @pytest.mark.slow
-def test_port_in_use_is_told(tmp_path: Path) -> None:
+def test_port_in_use_is_reported(tmp_path: Path) -> None:
     """A port in use is an error message, not a traceback, and the other server is unaffected."""
     with run_server(tmp_path, copy_demo(tmp_path)) as server:
         command = ["-m", "recollect", "serve", "--no-open", "--port", str(server.port), "--demo"]

@@ -65,7 +65,7 @@ def _show(root: Path, session: str) -> str:
     ("language", "words"),
     [("en", ("Tokens", "1,002 · 1,500 copied")), ("zh", ("Token 数", "1,002 · 1,500 为复制"))],
 )
-def test_page_tells_own_tokens_from_copied_ones(
+def test_page_separates_own_tokens_from_copied_ones(
     figures: RunningServer, language: str, words: tuple[str, str]
 ) -> None:
     """In the head of the session, by the figures of `show`, and in the list."""
@@ -78,7 +78,7 @@ def test_page_tells_own_tokens_from_copied_ones(
     assert f'title="{counts}"' in rows
 
 
-def test_api_tells_own_tokens_from_copied_ones(figures: RunningServer) -> None:
+def test_api_separates_own_tokens_from_copied_ones(figures: RunningServer) -> None:
     """Session, list and history have both figures."""
     answers = [(_find_row(figures, SECOND)["tokens"], _find_row(figures, SECOND)["copied_tokens"])]
     history = figures.get("/api/history/sessions?pageSize=50").json()["sessions"]
@@ -88,7 +88,7 @@ def test_api_tells_own_tokens_from_copied_ones(figures: RunningServer) -> None:
     assert sum(metrics["copied_tokens"][name] for name in ("input", "output")) == 1500
 
 
-def test_noted_costs_stand_beside_ours(figures: RunningServer) -> None:
+def test_noted_costs_are_next_to_ours(figures: RunningServer) -> None:
     """What an old client noted, and that it is all that is known where tokens are missing."""
     (facts,) = find_texts(figures.get(f"/s/{THIRD}").body, "dl", class_="session-facts")
     recorded = "Cost recorded by Claude Code (costUSD) $0.7500 recorded by Claude Code"

@@ -34,7 +34,7 @@ def read_history() -> list[Record]:
     ]
 
 
-def test_a_conversation_goes_on_after_the_branch_that_was_continued() -> None:
+def test_a_conversation_continues_after_the_chosen_branch() -> None:
     """New turns are on the main path, although a stream counts its bytes from 0 again."""
     view = SessionView(read_history())
     view.add(None, make_record("user", "p4", None, None))

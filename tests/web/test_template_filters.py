@@ -49,7 +49,7 @@ def test_base_names(path: str, name: str) -> None:
     assert get_base_name(path) == name
 
 
-def test_folders_of_one_name_are_told_apart() -> None:
+def test_folders_of_one_name_are_distinguished() -> None:
     """By as many folders above as it takes, whatever system they are of."""
     assert make_unique_names(
         ["/w/pond", "/ana/w/cli", "/bo/w/cli", "D:\\src\\cli", "/", "/cli"]

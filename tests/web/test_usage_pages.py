@@ -170,7 +170,7 @@ def test_lines_are_explained(priced: RunningServer) -> None:
     assert {priced.get(link).status for link in records} == {200}
 
 
-def test_clients_own_total_stands_beside_ours(server: RunningServer) -> None:
+def test_clients_own_total_is_next_to_ours(server: RunningServer) -> None:
     """Where Claude Code left a total, the difference is shown."""
     target = "94791a87-9d13-410a-a632-25a9b25c1b45"
     page = server.get(f"/usage/explain?target={target}").body
@@ -187,7 +187,7 @@ def test_clients_own_total_stands_beside_ours(server: RunningServer) -> None:
 
 @pytest.mark.parametrize("measure", ["cost", "tokens"])
 @pytest.mark.parametrize("breakdown", ["false", "true"])
-def test_charts_stand_above_tables(priced: RunningServer, measure: str, breakdown: str) -> None:
+def test_charts_are_above_tables(priced: RunningServer, measure: str, breakdown: str) -> None:
     """A column for each day, named like the rows of the table."""
     page = priced.get(f"/usage?measure={measure}&breakdown={breakdown}&since=2026-10-01").body
     columns = [text.partition(":")[0] for text in find_texts(page, "g", class_="column")]
@@ -277,7 +277,7 @@ def test_nothing_has_no_shares(priced: RunningServer) -> None:
     )
 
 
-def test_wrong_filters_are_told_in_place(server: RunningServer) -> None:
+def test_invalid_filters_are_reported_in_place(server: RunningServer) -> None:
     """An invalid date does not cost the page."""
     page = server.get("/usage?since=nonsense").body
     assert find_texts(page, "p", class_="query-error") == [
@@ -288,7 +288,7 @@ def test_wrong_filters_are_told_in_place(server: RunningServer) -> None:
     ]
 
 
-def test_nothing_counted_is_said(server: RunningServer) -> None:
+def test_no_usage_is_reported(server: RunningServer) -> None:
     """A report without rows is a sentence and no empty table."""
     page = server.get("/usage?model=nothing-like-this").body
     assert (find_texts(page, "p", class_="empty-state"), find_texts(page, "table")) == (

@@ -83,7 +83,7 @@ def test_states_are_not_changed_afterwards() -> None:
     assert catalog.snapshot.version == before.version + 1
 
 
-def test_failure_is_told_until_it_is_over() -> None:
+def test_failure_is_reported_until_it_is_over() -> None:
     """What is wrong with the index stands until an update without it."""
     catalog = SessionCatalog()
     catalog.fail("lost")
@@ -109,7 +109,7 @@ def test_sessions_are_found_with_their_subagents() -> None:
     assert (found.transcript, found.relatives) == (main, (own,))
 
 
-def test_ids_in_two_projects_are_told_apart() -> None:
+def test_ids_in_two_projects_are_distinguished() -> None:
     """The newest by itself, any other by its project."""
     catalog = SessionCatalog()
     first, second = _make_transcript("a", project="p"), _make_transcript("a", project="q")

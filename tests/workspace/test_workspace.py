@@ -1,4 +1,4 @@
-"""The workspace: one answer for every surface, whatever happened to the index."""
+"""The workspace: the same result for every front end, whatever the state of the index."""
 
 import asyncio
 import json
@@ -31,14 +31,14 @@ HARBOUR = "94791a87-9d13-410a-a632-25a9b25c1b45"
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    """A workspace on the sample sessions."""
+    """Open a workspace on the sample sessions."""
     data = tmp_path_factory.mktemp("workspace")
     with open_workspace(CLAUDE_DIRECTORY, data) as workspace:
         yield workspace
 
 
 def test_hits_name_the_turn_that_they_land_in(demo: Workspace) -> None:
-    """The number of a hit is that of the turn which its link shows; a title or a list has none."""
+    """The number of a hit is the turn that its link shows; a title or a list has none."""
     hits = [
         hit
         for word in ("tide", "import", "cli", "harbour")
@@ -58,7 +58,7 @@ def test_hits_name_the_turn_that_they_land_in(demo: Workspace) -> None:
 def test_turns_of_a_large_file_are_not_counted_for_a_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A search does not read long files for a number; it is given once somebody counted them."""
+    """A search does not read long files for a number; it is included once they are counted."""
     root = ClaudeRoot(tmp_path / "claude")
     root.session(FIRST, prompt("alpha", uuid="u1"), reply("beta", uuid="u2", parentUuid="u1"))
     with open_workspace(root.path, tmp_path / "data") as workspace:
@@ -75,14 +75,14 @@ def test_turns_of_a_large_file_are_not_counted_for_a_search(
     [HARBOUR, HARBOUR[:8], "Speed up the harbour import", "HARBOUR", "latest", "-1"],
 )
 def test_a_session_goes_by_many_names(demo: Workspace, name: str) -> None:
-    """By its id, the start of it, its title, words of that, and its age."""
+    """By its id, the start of it, its title, words of the title, and its age."""
     newest = demo.sessions(page_size=1).sessions[0]
     expected = newest.id if name in ("latest", "-1") else HARBOUR
     assert demo.open(name).id == expected
 
 
 def test_a_path_needs_no_claude_directory(tmp_path: Path) -> None:
-    """A file is opened wherever it is."""
+    """A file can be opened anywhere."""
     root = ClaudeRoot(tmp_path / "claude")
     path = root.session(FIRST, prompt("drain"))
     with open_workspace(tmp_path / "missing", tmp_path / "data") as workspace:
@@ -90,7 +90,7 @@ def test_a_path_needs_no_claude_directory(tmp_path: Path) -> None:
 
 
 def test_an_ambiguous_name_has_candidates(demo: Workspace) -> None:
-    """The error has what a person needs to choose."""
+    """The error lists what a user needs to choose."""
     with pytest.raises(AmbiguousSession) as raised:
         demo.find("the")
     candidates = raised.value.candidates
@@ -99,7 +99,7 @@ def test_an_ambiguous_name_has_candidates(demo: Workspace) -> None:
 
 
 def test_an_opened_session_is_priced_like_that_of_the_library(demo: Workspace) -> None:
-    """At list prices, unless that is too slow for the caller."""
+    """At list prices, unless the caller finds that too slow."""
     priced = open_session(HARBOUR, root=CLAUDE_DIRECTORY).metrics.list_price_usd
     assert priced is not None
     assert demo.open(HARBOUR).metrics.list_price_usd == priced
@@ -107,7 +107,7 @@ def test_an_opened_session_is_priced_like_that_of_the_library(demo: Workspace) -
 
 
 def test_lists_reports_and_explanations_agree(demo: Workspace) -> None:
-    """The cost of a session is one figure, whoever asks for it."""
+    """The cost of a session is the same figure everywhere."""
     listed = {each.id: each for each in demo.sessions(with_usage=True).sessions}
     rows = {row.key: row for row in demo.usage("session").rows}
     assert rows.keys() == listed.keys()
@@ -119,7 +119,7 @@ def test_lists_reports_and_explanations_agree(demo: Workspace) -> None:
 
 
 def test_every_group_adds_up_to_the_same(demo: Workspace) -> None:
-    """However usage is split, the total is the same."""
+    """The total is the same, however usage is grouped."""
     groups = ("day", "week", "month", "session", "project", "model", "branch", "version")
     totals = [demo.usage(group).report.totals for group in groups]
     assert totals == [totals[0]] * len(groups)
@@ -128,7 +128,7 @@ def test_every_group_adds_up_to_the_same(demo: Workspace) -> None:
 
 
 def test_a_limit_cuts_rows_and_not_totals(demo: Workspace) -> None:
-    """What is left out is said."""
+    """The number of omitted rows is included."""
     whole, cut = demo.usage("session"), demo.usage("session", limit=3)
     assert (len(cut.rows), cut.omitted_rows) == (3, len(whole.rows) - 3)
     assert cut.report.totals == whole.report.totals
@@ -151,7 +151,7 @@ def test_sessions_can_be_sorted(demo: Workspace, order: SessionOrder) -> None:
 
 
 def test_pages_make_up_the_list(demo: Workspace) -> None:
-    """Page by page, nothing is missing and nothing comes twice."""
+    """Together, pages have every session exactly once."""
     whole = demo.sessions().sessions
     pages = [demo.sessions(page=number, page_size=3) for number in (1, 2, 3, 4)]
     assert [each for page in pages for each in page.sessions] == list(whole)
@@ -186,7 +186,7 @@ def test_a_session_expires_by_the_settings_of_its_own_directory(tmp_path: Path) 
 
 
 def test_a_damaged_index_is_rebuilt_and_asked_again(tmp_path: Path) -> None:
-    """Nobody who asks has to know about it."""
+    """The query is repeated transparently."""
     root = ClaudeRoot(tmp_path / "claude")
     root.session(FIRST, prompt("drain the pond"), reply("Done."), title("Pond"))
     with open_workspace(root.path, tmp_path / "data") as workspace:
@@ -199,7 +199,7 @@ def test_a_damaged_index_is_rebuilt_and_asked_again(tmp_path: Path) -> None:
 
 
 def test_an_index_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:
-    """The reason is part of the answer."""
+    """The reason is part of the result."""
     root = ClaudeRoot(tmp_path / "claude")
     root.session(FIRST, prompt("drain the pond"), reply("Done."))
     (tmp_path / "data").write_text("a file where the directory should be")
@@ -210,7 +210,7 @@ def test_an_index_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None
 
 
 def test_no_sessions_is_an_error_that_names_the_places(tmp_path: Path) -> None:
-    """Whatever is asked for."""
+    """For any query."""
     (tmp_path / "claude" / "projects").mkdir(parents=True)
     with open_workspace(tmp_path / "claude", tmp_path / "data") as workspace:
         for ask in (
@@ -226,7 +226,7 @@ def test_no_sessions_is_an_error_that_names_the_places(tmp_path: Path) -> None:
 
 
 def test_a_temporary_index_is_deleted() -> None:
-    """And it is not the one of the command line."""
+    """It is not the one of the command line."""
     with open_workspace(CLAUDE_DIRECTORY, temporary=True) as workspace:
         assert len(workspace.search("tide").hits) > 0
         directory = workspace.data_directory
@@ -235,7 +235,7 @@ def test_a_temporary_index_is_deleted() -> None:
 
 
 def test_searching_says_whose_the_hits_are(demo: Workspace) -> None:
-    """With what lists show of each session."""
+    """With the listing of each session."""
     answer = demo.search("harbour")
     assert {hit.session_id for hit in answer.hits} == set(answer.sessions)
     assert answer.sessions[HARBOUR].title == "Speed up the harbour import"
@@ -255,7 +255,7 @@ def test_following_a_session_gives_its_records(demo: Workspace) -> None:
 
 
 def test_the_index_reports_its_status(tmp_path: Path) -> None:
-    """Looking at it changes nothing."""
+    """Reading the status changes nothing."""
     with open_workspace(CLAUDE_DIRECTORY, tmp_path / "data") as workspace:
         before = workspace.index()
         done = workspace.index(SyncOptions(texts=True))

@@ -212,7 +212,7 @@ def test_questions_of_the_model_are_answered_by_number(chat: Terminal, tmp_path:
     assert second["message"] == "look twice"
 
 
-def test_a_client_that_dies_is_said_and_replaced(chat: Terminal, tmp_path: Path) -> None:
+def test_a_client_that_dies_is_reported_and_replaced(chat: Terminal, tmp_path: Path) -> None:
     """The next prompt continues in another client."""
     chat.send("die 7\r")
     chat.wait_for_text("claude exited with code 7; the next prompt restarts it")

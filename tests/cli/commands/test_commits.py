@@ -52,7 +52,7 @@ def test_a_commit_is_known_by_its_hash(run_recollect: RunRecollect, project: Pro
     assert _list(run_recollect, project) == [("Greet the world", "printed", [1])]
 
 
-def test_content_tells_when_the_hash_does_not(
+def test_content_links_a_commit_without_its_hash(
     run_recollect: RunRecollect, project: Project
 ) -> None:
     """What was committed by hand afterwards is known by its content; an amended hash is gone."""
@@ -72,7 +72,7 @@ def test_the_directory_of_the_session_is_the_default(
     assert "Greet the world" in shown.stdout
 
 
-def test_a_session_outside_of_git_is_told(
+def test_a_session_outside_of_git_is_reported(
     run_recollect: RunRecollect, safe_environment: None, tmp_path: Path
 ) -> None:
     """The error says what to do."""

@@ -48,9 +48,7 @@ def test_powershell_gets_a_line_with_a_title(run_recollect: RunRecollect) -> Non
     assert done.stdout == f"{HARBOUR}\tSpeed up the harbour import\n"
 
 
-def test_nothing_is_said_when_the_index_is_damaged(
-    run_recollect: RunRecollect, tmp_path: Path
-) -> None:
+def test_a_damaged_index_prints_nothing(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """A shell asks at every key: an error would destroy the line that is being typed."""
     make_demo_home()
     data = tmp_path / "data"

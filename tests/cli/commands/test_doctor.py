@@ -63,7 +63,7 @@ def test_damage_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Pat
     assert (result.code, verdict) == (4, expected)
 
 
-def test_no_root_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
+def test_no_root_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """Where nothing is found the places are named, and there is something to try."""
     environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / "missing")}
     assert run_recollect("doctor", env=environment) == Finished(
@@ -75,13 +75,13 @@ def test_no_root_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path)
     )
 
 
-def test_no_transcript_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
+def test_no_transcript_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """A place without transcripts is nothing found, too."""
     message = f"recollect: No transcripts found. Looked in:\n  {tmp_path}\n{TIP}"
     assert run_recollect("doctor", str(tmp_path)) == Finished(3, "", message)
 
 
-def test_a_missing_path_is_said(run_recollect: RunRecollect, tmp_path: Path) -> None:
+def test_a_missing_path_is_reported(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """A path that is not there ends the run with its name."""
     missing = tmp_path / "missing.jsonl"
     message = f"recollect: No such file or directory: {missing}\n{TIP}"

@@ -1,4 +1,4 @@
-"""`recollect follow` as a person and as a script use it."""
+"""`recollect follow`, used interactively and in scripts."""
 
 import json
 import os
@@ -69,7 +69,7 @@ class Follower:
         self._watchdog.start()
 
     def read_until(self, wanted: str) -> list[str]:
-        """The lines up to one that holds this text."""
+        """Return the lines up to one that contains this text."""
         lines = []
         for line in self._lines:
             lines.append(line.rstrip("\n"))
@@ -78,17 +78,17 @@ class Follower:
         return lines
 
     def read_events(self, last: str) -> list[dict[str, Any]]:
-        """The events up to one of this kind."""
+        """Return the events up to one of this kind."""
         return [json.loads(line) for line in self.read_until(f'"event": "{last}"')]
 
     def end(self) -> None:
-        """End it, whatever it does."""
+        """Kill it."""
         self._watchdog.cancel()
         self.process.kill()
         self.process.communicate()
 
     def interrupt(self) -> tuple[int, str, str]:
-        """Press Ctrl-C, and hand back how it ended and what it said then."""
+        """Press Ctrl-C; return the exit code and the remaining output."""
         self.process.send_signal(signal.SIGINT)
         stdout, stderr = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, stdout, stderr
@@ -96,7 +96,7 @@ class Follower:
 
 @pytest.fixture
 def followers(safe_environment: None) -> Iterator[list[Follower]]:
-    """Programs that are ended whatever happens."""
+    """Start programs that are killed at the end of the test."""
     started: list[Follower] = []
     yield started
     for follower in started:
@@ -104,7 +104,7 @@ def followers(safe_environment: None) -> Iterator[list[Follower]]:
 
 
 def append(root: ClaudeRoot, name: str, data: bytes) -> None:
-    """Write at the end of a file below the project's directory."""
+    """Append to a file below the project's directory."""
     path = root.path / "projects" / PROJECT / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
@@ -126,7 +126,7 @@ SHOWN = """\
 def test_a_session_that_has_ended_is_shown_and_left(
     run_recollect: RunRecollect, root: ClaudeRoot
 ) -> None:
-    """The last turn is drawn as by `show`, nothing in it drives a terminal, and the exit is 0."""
+    """The last turn is rendered as by `show`, safe for a terminal, and the exit code is 0."""
     done = run_recollect(
         "follow", FIRST, "--claude-dir", str(root.path), "--until", "end", env={"TZ": "UTC"}
     )
@@ -137,7 +137,7 @@ def test_a_session_that_has_ended_is_shown_and_left(
 
 
 def test_more_turns_or_none(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
-    """`--turns` says how much is shown first."""
+    """`--turns` is the number of turns to show first."""
     arguments = ("follow", FIRST, "--claude-dir", str(root.path), "--until", "idle", "--turns")
     both, none = run_recollect(*arguments, "2"), run_recollect(*arguments, "0")
     assert [line for line in both.stdout.splitlines() if line.startswith("▌")] == [
@@ -149,7 +149,7 @@ def test_more_turns_or_none(run_recollect: RunRecollect, root: ClaudeRoot) -> No
 
 @pytest.fixture
 def long_root(tmp_path: Path) -> ClaudeRoot:
-    """A Claude directory with an ended session of thirty turns, and a subagent of the last ones."""
+    """A Claude directory with an ended session of thirty turns, the last with a subagent."""
     root = ClaudeRoot(tmp_path / "claude")
     turns = (_make_turn(number) for number in range(1, 31))
     lines = [line for turn in turns for line in turn]
@@ -176,7 +176,7 @@ def _make_turn(number: int) -> list[dict[str, object]]:
 
 
 def _list_shown(output: str) -> list[str]:
-    """The number of each turn, and every prompt, call and reply that was drawn."""
+    """Return the number of each turn, and every prompt, call and reply in the output."""
     starts = ("── ", "▌ ", "● ", "  answer", "  ┃   agent")
     lines = [line for line in output.splitlines() if line.startswith(starts)]
     return [" ".join(line.split()[:3]) for line in lines if "agent abc" not in line]
@@ -198,7 +198,7 @@ LAST_TURN = ["── 30 2026-03-01", "▌ question 30", "● Bash run", "answer 
 def test_output_begins_at_a_place(
     run_recollect: RunRecollect, long_root: ClaudeRoot, place: str, expected: list[str]
 ) -> None:
-    """With the turn or the record that is named; one within a turn is headed by its prompt."""
+    """At the given turn or record; a record within a turn is shown below its prompt."""
     arguments = ("--claude-dir", str(long_root.path), "--until", "end")
     done = run_recollect("follow", FIRST + place, *arguments, env={"TZ": "UTC"})
     assert (done.code, done.stderr, _list_shown(done.stdout)) == (0, "", expected)
@@ -207,7 +207,7 @@ def test_output_begins_at_a_place(
 def test_output_from_an_early_place_is_complete(
     run_recollect: RunRecollect, long_root: ClaudeRoot
 ) -> None:
-    """However many turns follow it, with what subagents wrote from then on."""
+    """With any number of turns after it, and what subagents wrote since."""
     arguments = ("--claude-dir", str(long_root.path), "--until", "end")
     address = f"http://127.0.0.1:8420/s/{FIRST}#a3"
     done = run_recollect("follow", address, *arguments, env={"TZ": "UTC"})
@@ -226,7 +226,7 @@ def test_output_from_an_early_place_is_complete(
 
 
 def test_a_place_that_is_not_there(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
-    """The exit is 3, and how many turns there are is said."""
+    """The exit code is 3, and the message has the number of turns."""
     for more in ((), ("--json-lines",)):
         done = run_recollect("follow", f"{FIRST}:9", "--claude-dir", str(root.path), *more)
         assert (done.code, done.stdout) == (3, "")
@@ -234,7 +234,7 @@ def test_a_place_that_is_not_there(run_recollect: RunRecollect, root: ClaudeRoot
 
 
 def test_what_is_written_after_a_place_follows(root: ClaudeRoot, followers: list[Follower]) -> None:
-    """Text goes on live; JSON Lines hold the records from the place on, then the new ones."""
+    """Text continues live; JSON Lines have the records from the place on, then new ones."""
     place = (f"{FIRST}#c1", "--claude-dir", str(root.path))
     drawn, written = Follower(*place), Follower(*place, "--json-lines")
     followers += [drawn, written]
@@ -257,7 +257,7 @@ def test_what_is_written_after_a_place_follows(root: ClaudeRoot, followers: list
 def test_a_growing_session_is_drawn_as_it_grows(
     root: ClaudeRoot, followers: list[Follower]
 ) -> None:
-    """A call is drawn before it is answered, then its answer, then a subagent; Ctrl-C is quiet."""
+    """A call is shown before its result, then the result, then a subagent; Ctrl-C is quiet."""
     follower = Follower(FIRST, "--claude-dir", str(root.path), "--turns", "0")
     followers.append(follower)
     follower.read_until("ended")
@@ -277,7 +277,7 @@ def test_a_growing_session_is_drawn_as_it_grows(
 
 
 def test_json_lines_are_the_documented_events(root: ClaudeRoot, followers: list[Follower]) -> None:
-    """One event a line, with the record as it was written, and ids to go on from."""
+    """One event per line, with the original record, and ids to resume after."""
     arguments = (FIRST, "--claude-dir", str(root.path), "--json-lines")
     follower = Follower(*arguments)
     followers.append(follower)
@@ -300,7 +300,7 @@ def test_json_lines_are_the_documented_events(root: ClaudeRoot, followers: list[
 
 
 def test_all_sessions(root: ClaudeRoot, followers: list[Follower]) -> None:
-    """Nothing old is reported; a new session is, in any project; polling says so."""
+    """Only new sessions are reported, in any project; polling is announced."""
     follower = Follower("--all", "--poll", "--claude-dir", str(root.path), "--json-lines")
     followers.append(follower)
     assert [event["event"] for event in follower.read_events("caught_up")] == [
@@ -319,7 +319,7 @@ def test_all_sessions(root: ClaudeRoot, followers: list[Follower]) -> None:
 def test_a_program_is_run_with_its_own_arguments(
     root: ClaudeRoot, followers: list[Follower], tmp_path: Path
 ) -> None:
-    """No shell is involved, options after `--run` are the program's, and it gets the session."""
+    """No shell is involved, options after `--run` are for the program, and it gets the session."""
     out = tmp_path / "out.json"
     code = (
         "import json, os, pathlib, sys;"
@@ -366,7 +366,7 @@ HOSTILE = FiredTrigger(
 
 
 def test_a_note_cannot_be_more_than_text() -> None:
-    """Markup, options, scripts and escape sequences stay what they are: words."""
+    """Markup, options, scripts and escape sequences stay plain text."""
     title, body = make_notification("/usr/bin/notify-send", HOSTILE)[-2:]
     assert title == "Recollect: error in session 11111111"
     assert body.startswith("&lt;b&gt;--flag&lt;/b&gt; ␛]0;owned‹U+0007›‹U+202E› $(id) xxx")
@@ -382,7 +382,7 @@ def test_a_note_cannot_be_more_than_text() -> None:
 
 
 def test_the_environment_of_a_program_is_safe() -> None:
-    """No value holds a line end, a zero byte or a control character."""
+    """No value contains a line end, a NUL byte or a control character."""
     fired = FiredTrigger(trigger="x", session_id="a\0b", path="p\0q", text="l1\nl2\x1b[2J")
     made = make_environment(fired)
     told = [made[f"RECOLLECT_{name}"] for name in ("SESSION", "TRANSCRIPT", "TEXT", "AGENT")]
@@ -408,7 +408,7 @@ def test_the_environment_of_a_program_is_safe() -> None:
 def test_wrong_requests_are_refused_with_words(
     run_recollect: RunRecollect, root: ClaudeRoot, arguments: tuple[str, ...], message: str
 ) -> None:
-    """The exit is 2, and what to do is said."""
+    """The exit code is 2, and the message says what to do."""
     done = run_recollect(
         "follow", "--claude-dir", str(root.path), *arguments, env={"PATH": "/nonexistent"}
     )
@@ -416,5 +416,5 @@ def test_wrong_requests_are_refused_with_words(
 
 
 def test_a_session_that_is_not_there(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
-    """The exit is 3, as everywhere."""
+    """The exit code is 3, as in all commands."""
     assert run_recollect("follow", "nonsense", "--claude-dir", str(root.path)).code == 3

@@ -111,7 +111,7 @@ def test_texts_can_be_read_again_too(run_recollect: RunRecollect, world: World) 
     assert texts.read_bytes()[:6] == b"SQLite"
 
 
-def test_damage_is_seen_and_mended(run_recollect: RunRecollect, world: World) -> None:
+def test_damage_is_detected_and_repaired(run_recollect: RunRecollect, world: World) -> None:
     """The status reports it with its own exit code."""
     world.sync()
     (world.data / INDEX_NAME).write_bytes(b"garbage" * 1000)
@@ -153,7 +153,7 @@ def test_a_contradiction_is_refused(run_recollect: RunRecollect, world: World, o
     )
 
 
-def test_a_failure_is_told(run_recollect: RunRecollect, world: World) -> None:
+def test_a_failure_is_reported(run_recollect: RunRecollect, world: World) -> None:
     """With its exit code."""
     world.data.write_text("a file", encoding="utf-8")
     assert run_recollect("index") == Finished(

@@ -87,7 +87,7 @@ def test_subagents_are_shown_on_request(
     assert counts == [8, 10]
 
 
-def test_a_changed_session_is_described_anew(
+def test_a_changed_session_is_read_again(
     run_recollect: RunRecollect, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """What the index kept of a file holds only as long as the file stays as it was."""
@@ -111,9 +111,7 @@ def test_a_list_needs_no_index(run_recollect: RunRecollect, tmp_path: Path) -> N
     assert (done.code, done.stdout.count("\n")) == (0, 2)
 
 
-def test_nothing_that_fits_is_said(
-    run_recollect: RunRecollect, environment: dict[str, str]
-) -> None:
+def test_no_matches_are_reported(run_recollect: RunRecollect, environment: dict[str, str]) -> None:
     """An empty list is an answer with a code of its own."""
     done = run_recollect("list", "no such words", *DEMO, env=environment)
     assert (done.code, done.stdout) == (3, "")
@@ -149,7 +147,7 @@ def test_a_tree_shows_what_hangs_under_a_session(
     assert relations == [[], ["subagent"], [], [], [], [], ["subagent"], []]
 
 
-def test_figures_are_told_once_they_are_known(
+def test_figures_are_shown_once_they_are_known(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
     """A list does not read whole files, but shows figures that another command has found."""

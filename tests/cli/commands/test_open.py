@@ -38,7 +38,7 @@ def test_the_link_leads_to_the_running_web_app(run_recollect: RunRecollect, data
 
 
 @pytest.mark.parametrize("state", [None, "{", '{"pid": 0, "port": 1}', '{"pid": 99999999}'])
-def test_without_a_web_app_the_way_to_one_is_told(
+def test_without_a_web_app_the_message_says_how_to_start_one(
     run_recollect: RunRecollect, data: Path, state: str | None
 ) -> None:
     """No note, a broken one, or one of a process that has ended: there is no link to print."""

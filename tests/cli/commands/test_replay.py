@@ -105,7 +105,7 @@ def test_speeds_exclude_each_other(run_recollect: RunRecollect) -> None:
     assert done == Finished(2, "", reason)
 
 
-def test_a_file_that_is_not_there_is_told(run_recollect: RunRecollect) -> None:
+def test_a_file_that_is_not_there_is_reported(run_recollect: RunRecollect) -> None:
     """The name of no file and no session is an error."""
     make_demo_home()
     done = run_recollect("replay", "nowhere.jsonl", "--instant")

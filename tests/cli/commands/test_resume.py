@@ -73,7 +73,7 @@ def test_another_claude_directory_is_named_to_the_client(
     assert done.stdout == (f"cd /w && CLAUDE_CONFIG_DIR='{other.path}' claude --resume {FIRST}\n")
 
 
-def test_a_directory_that_is_gone_is_told(
+def test_a_directory_that_is_gone_is_reported(
     run_recollect: RunRecollect, root: ClaudeRoot, work: Path, tmp_path: Path
 ) -> None:
     """Nothing is started, and the message says what still works."""
@@ -87,7 +87,7 @@ def test_a_directory_that_is_gone_is_told(
     )
 
 
-def test_a_client_that_is_not_there_is_told(
+def test_a_client_that_is_not_there_is_reported(
     run_recollect: RunRecollect, root: ClaudeRoot, tmp_path: Path
 ) -> None:
     """The reason is the PATH, and nothing else."""
@@ -96,7 +96,9 @@ def test_a_client_that_is_not_there_is_told(
     assert (done.code, done.stderr) == (3, f"recollect: {reason}\n")
 
 
-def test_a_transcript_that_is_gone_is_told(run_recollect: RunRecollect, root: ClaudeRoot) -> None:
+def test_a_transcript_that_is_gone_is_reported(
+    run_recollect: RunRecollect, root: ClaudeRoot
+) -> None:
     """A session that a list has shown is known to have been there."""
     run_at(run_recollect, 80, "list")
     (path,) = root.path.rglob(f"{FIRST}.jsonl")

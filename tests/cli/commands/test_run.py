@@ -79,7 +79,7 @@ def drop_times(output: str) -> str:
     )
 
 
-def test_the_story_is_told(run_recollect: RunRecollect, client: Path) -> None:
+def test_a_run_is_shown(run_recollect: RunRecollect, client: Path) -> None:
     """In a pipe there are whole steps only, the subagent's among them, and what it took."""
     done = run_story(run_recollect, client, "count the lines", script=STORY)
     assert (done.code, done.stderr) == (0, "")
@@ -146,7 +146,7 @@ def test_a_prompt_is_shown_as_a_turn(run_recollect: RunRecollect, client: Path) 
     assert lines[:3] == ["", "── 1 …", "▌ count the lines"]
 
 
-def test_lines_of_json_are_what_the_client_said(run_recollect: RunRecollect, client: Path) -> None:
+def test_json_lines_are_the_output_of_the_client(run_recollect: RunRecollect, client: Path) -> None:
     """Each message is on a line of its own, unchanged, between a start and an end.
 
     Only the last word of what is being written comes with what follows it.
@@ -251,7 +251,7 @@ def test_without_the_separator_nothing_is_passed_on(
     assert not (client / "called.json").exists()
 
 
-def test_a_session_is_gone_on_with_where_it_was(
+def test_a_session_is_resumed_in_its_directory(
     run_recollect: RunRecollect, client: Path, tmp_path: Path
 ) -> None:
     """`--resume` finds it as `show` does, and the client runs in its directory, on its data."""
@@ -274,7 +274,9 @@ def test_what_is_piped_in_is_piped_on(run_recollect: RunRecollect, client: Path)
     assert texts == [None, "a tale", None]
 
 
-def test_a_client_that_is_not_there_is_told(run_recollect: RunRecollect, tmp_path: Path) -> None:
+def test_a_client_that_is_not_there_is_reported(
+    run_recollect: RunRecollect, tmp_path: Path
+) -> None:
     """Nothing is started, and no file is made."""
     done = run_recollect("run", "count", "--keep", str(tmp_path / "k"), env={"PATH": str(tmp_path)})
     reason = "recollect: `claude` is not on the PATH. Install Claude Code.\n"

@@ -83,8 +83,8 @@ def test_lines_of_json_are_the_session_and_its_turns(
     assert json.loads(head) == document
 
 
-def test_prompts_are_all_that_the_user_said(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """What was said while a turn ran is a prompt, too, on the page and in JSON."""
+def test_prompts_include_queued_ones(run_recollect: RunRecollect, tmp_path: Path) -> None:
+    """Prompts sent during a turn count too, in text and in JSON."""
     path = write_interjections(tmp_path)
     page = show(run_recollect, str(path), "--prompts").stdout
     words = ["fix the build", "but not the tests", "and the docs", "a job ended", "Done."]
@@ -229,7 +229,7 @@ def test_an_unknown_session_is_not_found(run_recollect: RunRecollect, home: Path
     assert show(run_recollect, "no such session").code == 3
 
 
-def test_a_session_in_which_nobody_spoke(run_recollect: RunRecollect, tmp_path: Path) -> None:
+def test_a_session_without_messages(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """An empty session is no error of the program, and its file can be seen all the same."""
     path = tmp_path / "11111111-1111-4111-8111-111111111111.jsonl"
     path.write_text('{"type":"summary","summary":"x","leafUuid":"y"}\n')

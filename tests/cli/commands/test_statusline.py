@@ -29,24 +29,24 @@ HEAVY = {"click", "msgspec", "rich", "recollect.cli.program", "recollect.locatio
 
 @pytest.fixture
 def home(safe_environment: None) -> Path:
-    """A home with the demo data."""
+    """Return a home with the demo data."""
     return make_demo_home()
 
 
 @pytest.fixture
 def data(home: Path, run_recollect: RunRecollect) -> Path:
-    """The data directory, with an up-to-date index."""
+    """Return the data directory, with an up-to-date index."""
     run_at(run_recollect, 80, "index")
     return home / ".local" / "share" / "recollect"
 
 
 def ask(run: RunRecollect, *options: str, input: str = MODEL) -> Finished:
-    """A status line for a session of that status."""
+    """Print the status line for this status."""
     return run_at(run, 200, "statusline", *options, input=input, now=NOW)
 
 
 def status_of(home: Path) -> str:
-    """The status of a session of the demo data."""
+    """Return the status of a session of the demo data."""
     transcript = next(iter((home / ".claude").rglob("ba574db1*.jsonl")))
     return json.dumps({"model": {"display_name": "Opus 4.5"}, "transcript_path": str(transcript)})
 
@@ -59,7 +59,7 @@ def test_figures_come_from_the_index(run_recollect: RunRecollect, home: Path, da
 def test_a_session_without_a_stated_cost_is_looked_up(
     run_recollect: RunRecollect, data: Path
 ) -> None:
-    """Clients that state none get the cost of the index."""
+    """If the client reports no cost, the index is used."""
     status = '{"session_id":"94791a87-9d13-410a-a632-25a9b25c1b45"}'
     document = json.loads(ask(run_recollect, "--json", input=status).stdout)
     assert (document["session"], document["session_origin"]) == (
@@ -70,13 +70,13 @@ def test_a_session_without_a_stated_cost_is_looked_up(
 
 @pytest.mark.parametrize("input", ["", "{}", "garbage", "[1]", "\x00", '{"model":5}'])
 def test_any_input_makes_a_line(run_recollect: RunRecollect, data: Path, input: str) -> None:
-    """What the client does not send is left out, and the rest is there."""
+    """Values that the client does not send are left out."""
     expected = Finished(0, "today $0.01 | block $0.01, 3h 30m left\n", "")
     assert ask(run_recollect, input=input) == expected
 
 
 def test_without_an_index_the_line_says_how_to_get_one(run_recollect: RunRecollect) -> None:
-    """A status line makes none by itself."""
+    """A status line does not create one."""
     assert ask(run_recollect) == Finished(0, NO_INDEX, "")
 
 
@@ -92,7 +92,7 @@ def _cut(data: Path) -> None:
 def test_a_damaged_index_leaves_a_line(
     run_recollect: RunRecollect, data: Path, spoil: Callable[[Path], None]
 ) -> None:
-    """What the client sent is shown, and where to look for the problem."""
+    """The line shows the client's values, and where to look for the problem."""
     spoil(data)
     result = ask(run_recollect)
     assert (result.code, result.stderr) == (0, "")
@@ -100,7 +100,7 @@ def test_a_damaged_index_leaves_a_line(
 
 
 def test_an_index_in_use_is_read(run_recollect: RunRecollect, data: Path) -> None:
-    """A sync that holds the lock keeps no line waiting."""
+    """A running sync does not block the line."""
     fcntl = pytest.importorskip("fcntl")
     with (data / "index.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -120,28 +120,28 @@ def test_an_index_in_use_is_read(run_recollect: RunRecollect, data: Path) -> Non
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_the_line(
+def test_problems_are_reported_in_the_line(
     run_recollect: RunRecollect, environment: dict[str, str], line: str
 ) -> None:
-    """An exit code or a message elsewhere would leave the line blank."""
+    """With an exit code or a message elsewhere, the line would be blank."""
     wide = {"COLUMNS": "200", **environment}
     assert run_recollect("statusline", input=MODEL, env=wide) == Finished(0, line, "")
 
 
-def test_an_unknown_option_is_said_in_the_line(run_recollect: RunRecollect) -> None:
-    """A slip in settings.json is seen where the line should be."""
+def test_an_unknown_option_is_reported_in_the_line(run_recollect: RunRecollect) -> None:
+    """A mistake in settings.json is visible in the status line."""
     expected = Finished(0, "recollect statusline: no such option: --colour\n", "")
     assert ask(run_recollect, "--colour") == expected
 
 
 def test_a_closed_or_silent_input_makes_a_line(home: Path) -> None:
-    """Neither a missing input nor one that never ends keeps the line from coming."""
+    """The line is printed without input, and with input that never ends."""
     command = f'"{sys.executable}" -m recollect statusline'
     for shell in (f"exec {command} <&-", f"exec {command}"):
         with subprocess.Popen(
             ["sh", "-c", shell], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:
-            # Its input stays open for as long as the test reads.
+            # Its input stays open while the test reads.
             assert process.stdin is not None
             assert process.stdout is not None
             guard = Timer(60, process.kill)
@@ -152,7 +152,7 @@ def test_a_closed_or_silent_input_makes_a_line(home: Path) -> None:
 
 
 def test_a_client_that_has_gone_is_no_error() -> None:
-    """If nobody reads the output, nothing is reported."""
+    """If the output is closed, nothing is reported."""
     command = f'"{sys.executable}" -m recollect statusline </dev/null >&-; echo $?'
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("0\n", "")
@@ -172,7 +172,7 @@ def test_the_setup_is_printed_and_changes_nothing(run_recollect: RunRecollect, h
 def test_the_setup_names_the_program_where_it_is_found(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """A program on the path needs no more than its name."""
+    """For a program on the PATH, the name is enough."""
     program = tmp_path / "recollect"
     program.touch(mode=0o755)
     result = run_recollect("statusline", "--setup", env={"PATH": str(tmp_path)})
@@ -182,7 +182,7 @@ def test_the_setup_names_the_program_where_it_is_found(
 def test_the_timezone_of_the_config_decides_the_day(
     run_recollect: RunRecollect, home: Path, data: Path
 ) -> None:
-    """Today is a day where the user says that it is."""
+    """A day is one in the configured time zone."""
     config = home / ".config" / "recollect" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('timezone = "Pacific/Kiritimati"\n', encoding="utf-8")
@@ -195,7 +195,7 @@ def test_the_timezone_of_the_config_decides_the_day(
 
 
 def test_a_line_loads_little(data: Path) -> None:
-    """Neither click nor msgspec nor any other command is imported on the way to a line."""
+    """Neither click nor msgspec nor any other command is imported."""
     result = run_python("-X", "importtime", "-m", "recollect", "statusline", input=MODEL)
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", result.stderr, flags=re.MULTILINE))
     assert "recollect.cli.statusline" in loaded
@@ -215,10 +215,10 @@ def test_a_line_is_cheap(run_recollect: RunRecollect, home: Path, data: Path) ->
     assert min(spent) < CPU_BUDGET_SECONDS
 
 
-def test_an_index_that_is_behind_is_brought_level_in_the_background(
+def test_an_outdated_index_is_updated_in_the_background(
     run_recollect: RunRecollect, home: Path, data: Path
 ) -> None:
-    """The line does not wait; one of the next has the news."""
+    """The line does not wait; a later one has the new figures."""
     status = status_of(home)
     transcript = Path(json.loads(status)["transcript_path"])
     transcript.write_bytes(transcript.read_bytes() + b"\n")
@@ -230,7 +230,7 @@ def test_an_index_that_is_behind_is_brought_level_in_the_background(
 
 
 def test_no_sync_is_started_on_request(run_recollect: RunRecollect, home: Path, data: Path) -> None:
-    """`--no-sync` only looks."""
+    """`--no-sync` only reads."""
     status = status_of(home)
     transcript = Path(json.loads(status)["transcript_path"])
     transcript.write_bytes(transcript.read_bytes() + b"\n")
@@ -239,7 +239,7 @@ def test_no_sync_is_started_on_request(run_recollect: RunRecollect, home: Path, 
 
 
 def test_syncs_are_not_started_one_after_the_other(tmp_path: Path) -> None:
-    """Between two of them there is a pause, however many lines are asked for."""
+    """There is a pause between them, however many lines are requested."""
     stamp = tmp_path / STAMP_NAME
     stamp.touch()
     assert start_sync(tmp_path, "/nowhere") is None
@@ -251,5 +251,5 @@ def test_syncs_are_not_started_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_no_sync_is_started_where_nothing_can_be_written(tmp_path: Path) -> None:
-    """A directory that is not there, or is read-only, is left alone."""
+    """A missing or read-only directory is left alone."""
     assert start_sync(tmp_path / "missing", "/nowhere") is None

@@ -464,7 +464,7 @@ def test_nothing_that_fits_is_nothing_found(
     assert usage(run_recollect, root, *words).stdout.splitlines()[-1] == "No usage in this range."
 
 
-def test_no_root_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
+def test_no_root_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """Where nothing is found the places are named, and there is something to try."""
     environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / "missing")}
     assert run_recollect("usage", env=environment) == Finished(
@@ -476,7 +476,7 @@ def test_no_root_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path)
     )
 
 
-def test_no_transcript_is_said_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
+def test_no_transcript_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
     """A place without transcripts is nothing found, too, and makes no index."""
     data = tmp_path / "data"
     root = tmp_path / "claude"

@@ -98,7 +98,7 @@ def test_a_workspace_has_the_policy(config: Path, tmp_path: Path) -> None:
         assert workspace.redaction == RedactionPolicy(emails=True)
 
 
-def test_the_file_lies_in_the_directory_for_configuration(
+def test_the_file_is_in_the_directory_for_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the environment names none, it is where programs have their configuration."""
@@ -182,7 +182,7 @@ def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
         ("roots = [\n", "FILE is not valid TOML: Invalid value (at end of document)."),
     ],
 )
-def test_what_cannot_be_followed_is_said_with_its_line(
+def test_invalid_settings_are_reported_with_their_line(
     config: Path, text: str, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Unknown keys, wrong types and invalid TOML are errors with a line number, on one line."""
@@ -190,7 +190,7 @@ def test_what_cannot_be_followed_is_said_with_its_line(
     assert capfd.readouterr().err == ""
 
 
-def test_what_is_no_text_is_said(config: Path) -> None:
+def test_invalid_text_is_reported(config: Path) -> None:
     """Bytes that are no UTF-8 are not guessed at."""
     config.write_bytes(b"timezone = '\xff'")
     with pytest.raises(UsageError) as caught:

@@ -37,7 +37,7 @@ INDEX = IndexReport(
 )
 
 
-def test_a_private_directory_is_told() -> None:
+def test_a_private_directory_is_reported() -> None:
     """Its permissions are shown next to it."""
     assert list(iter_roots([ROOT], 80)) == ["  ~/.claude  2 sessions  0700, private"]
 
@@ -51,12 +51,12 @@ def test_an_open_directory_comes_with_a_remedy() -> None:
     ]
 
 
-def test_a_system_without_permissions_tells_none() -> None:
+def test_a_system_without_permissions_shows_none() -> None:
     """There is nothing to warn about."""
     assert list(iter_roots([replace(ROOT, permissions=None)], 80)) == ["  ~/.claude  2 sessions"]
 
 
-def test_retention_tells_its_reason_and_what_comes_next() -> None:
+def test_retention_shows_its_reason_and_what_comes_next() -> None:
     """By default, by the settings, or because those could not be followed."""
     roots = [
         ROOT,
@@ -105,7 +105,7 @@ def test_leftovers_are_listed_with_their_size() -> None:
     assert list(iter_orphans([ROOT], 80)) == []
 
 
-def test_an_index_is_told_with_its_state() -> None:
+def test_an_index_is_shown_with_its_state() -> None:
     """How large it is, what it holds, and whether it can be relied on."""
     assert list(iter_index(INDEX, "3.54.1", 80)) == [
         "  Path    ~/data/index.db",

@@ -114,7 +114,7 @@ def test_no_line_is_too_long(columns: int) -> None:
     assert [line for line in lines if measure(line) > columns] == []
 
 
-def test_nothing_to_tell() -> None:
+def test_nothing_to_report() -> None:
     """An empty report still says that nothing is wrong."""
     assert list(iter_report(HealthReport(files=1, kinds={"session": 1}), "x.jsonl", 80))[7:] == [
         "",

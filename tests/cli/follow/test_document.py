@@ -69,7 +69,7 @@ def test_every_event_is_tried() -> None:
 
 
 @pytest.mark.parametrize("name", EVENTS)
-def test_events_tell_what_they_are_about(name: EventName) -> None:
+def test_events_describe_what_they_are_about(name: EventName) -> None:
     """A line has the fields that say something about its event, and no other."""
     event, expected = EVENTS[name]
     line = json.loads(format_line(describe_event(event)))

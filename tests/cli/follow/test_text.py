@@ -30,7 +30,7 @@ def _append(source: EventSubject, line: Line) -> Appended:
     return Appended(source=source, record=record, raw=data)
 
 
-def test_files_are_told_in_the_order_of_arrival() -> None:
+def test_files_are_shown_in_the_order_of_arrival() -> None:
     """What a subagent said before its session continued comes first, in one batch, too."""
     renderer = EventRenderer(Canvas(RenderOptions(columns=60)), turns=1)
     lines = list(renderer.feed(CaughtUp()))

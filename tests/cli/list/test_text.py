@@ -57,7 +57,7 @@ def test_columns_come_with_the_room_for_them() -> None:
     assert draw(rich, columns=200)[1].split("  ")[-2:] == ["b-2 +1", "Drain the pond"]
 
 
-def test_marks_tell_what_is_going_on() -> None:
+def test_marks_show_the_state() -> None:
     """Open, expiring and deleted sessions are marked, and the marks explained."""
     rows = [
         entry("open", live=LiveProcess(pid=7)),

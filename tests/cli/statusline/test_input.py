@@ -93,6 +93,6 @@ def test_the_context_is_counted_where_it_is_not_stated() -> None:
         ("", None),
     ],
 )
-def test_the_root_is_where_the_transcript_lies(transcript: str, root: str | None) -> None:
+def test_the_root_is_that_of_the_transcript(transcript: str, root: str | None) -> None:
     """Three levels above it, if that is a Claude directory by its layout."""
     assert StatusInput(transcript=transcript).root == root

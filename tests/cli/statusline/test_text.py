@@ -63,7 +63,7 @@ def test_a_block_may_be_known_by_its_end_alone() -> None:
         (IndexState.UNREADABLE, "Opus 4.5 | context 42% | today: see `recollect doctor`"),
     ],
 )
-def test_a_line_tells_why_a_day_has_no_cost(state: IndexState, line: str) -> None:
+def test_a_line_explains_why_a_day_has_no_cost(state: IndexState, line: str) -> None:
     """What is missing comes with what to do about it."""
     assert make_line(EMPTY._replace(status=STATUS, state=state), NOW, 80) == line
 

@@ -69,7 +69,7 @@ def test_a_wide_terminal_has_full_numbers_and_bars() -> None:
     ]
 
 
-def test_the_figure_of_the_client_stands_beside_ours() -> None:
+def test_the_figure_of_the_client_is_next_to_ours() -> None:
     """Only rows that have one show it, and the column is there only if one of them does."""
     assert [line.split()[-1] for line in draw(100)] == ["Code's", "-", "(nothing)", "$5.00", "-"]
 

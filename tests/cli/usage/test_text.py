@@ -56,7 +56,7 @@ def test_a_report_names_its_zone_and_what_its_costs_are() -> None:
     )
 
 
-def test_a_breakdown_stands_below_its_row() -> None:
+def test_a_breakdown_is_below_its_row() -> None:
     """The models of a row are indented, the costliest first."""
     question = UsageQuery(group=Group.DAY, zone=BERLIN, breakdown=True, order=ReportOrder.DESC)
     assert draw(ROWS, question, 60).split("\n")[3:9] == [
@@ -127,7 +127,7 @@ def test_sessions_go_by_the_start_of_their_id() -> None:
 
 
 @pytest.mark.parametrize("columns", range(60, 201, 20))
-def test_titles_stand_below_their_sessions(columns: int) -> None:
+def test_titles_are_below_their_sessions(columns: int) -> None:
     """A title is one harmless line, cut at its end, and takes no room from the figures."""
     file = SourceFile("/c/one.jsonl", "-w", "one", project_path="/w/app")
     rows = [LedgerRow(totals=Totals(messages=1, cost=10), file=file)]
@@ -155,7 +155,7 @@ def test_titles_stand_below_their_sessions(columns: int) -> None:
         ("version", "(unknown)"),
     ],
 )
-def test_what_is_not_told_has_a_name(group: str, label: str) -> None:
+def test_missing_keys_have_a_name(group: str, label: str) -> None:
     """A row without a key says what is missing."""
     question = UsageQuery(group=Group(group), zone=load_zone("UTC"))
     row = draw([LedgerRow(totals=Totals(messages=1))], question, 120).split("\n")[3]
@@ -179,7 +179,7 @@ def test_names_cannot_drive_the_terminal() -> None:
     assert plain.split("\n")[3].startswith("a␛[2J‹U+000A›b  ")
 
 
-def test_nothing_is_said_as_such() -> None:
+def test_no_usage_is_reported() -> None:
     """An empty report has no table."""
     assert (
         draw([], UsageQuery(group=Group.DAY, zone=BERLIN), 120).split("\n")[-1]

@@ -64,7 +64,7 @@ def test_an_unknown_subtype_keeps_its_text() -> None:
     )
 
 
-def test_a_mended_unknown_subtype_keeps_text_that_can_be_read() -> None:
+def test_a_repaired_unknown_subtype_keeps_text_that_can_be_read() -> None:
     """The text that is kept is JSON even where the line was not quite."""
     line = b'{"type":"system","subtype":"weather","sun":NaN}'
     assert decode_message(line) == UnknownMessage(
@@ -99,7 +99,7 @@ def test_a_block_of_a_new_type_costs_only_itself() -> None:
     assert decode_message(line) == UserMessage(message=Prompt(content=(Text(text="a"), unknown)))
 
 
-def test_a_lone_surrogate_is_mended() -> None:
+def test_a_lone_surrogate_is_repaired() -> None:
     """Half a character, as JavaScript writes it, does not fail the line."""
     line = b'{"type":"assistant","message":{"content":"a\\ud83d"}}'
     assert decode_message(line) == AssistantMessage(message=ApiMessage(content="a\ufffd"))
@@ -163,7 +163,7 @@ def test_verbose_json_output_is_an_array() -> None:
     assert decode_output(b"[" + b",".join(LINES) + b"]\n") == tuple(LINES.values())
 
 
-def test_a_mended_array_is_an_array_still() -> None:
+def test_a_repaired_array_is_still_an_array() -> None:
     """One bad character does not cost the messages around it."""
     data = b'[{"type":"keep_alive"},{"type":"result","result":"a\\ud83d"}]'
     assert decode_output(data) == (KeepAlive(), Result(result="a\ufffd"))

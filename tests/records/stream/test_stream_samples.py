@@ -193,7 +193,7 @@ def test_a_log_around_indented_messages_is_not_mistaken_for_them(shared: Path) -
     assert {type(decode_message(line)) for line in _lines(paths)} == {type(None), UnknownMessage}
 
 
-def test_streams_and_transcripts_are_told_apart(shared: Path) -> None:
+def test_streams_and_transcripts_are_distinguished(shared: Path) -> None:
     """Every line of every sample is recognised for what it is."""
     lines = {
         True: list(_lines(_stream_files(shared))),

@@ -318,7 +318,7 @@ def test_every_subtype_has_its_line_here() -> None:
     assert {message.subtype for message in MESSAGES.values()} == set(MESSAGE_SUBTYPES)
 
 
-def test_the_subtype_may_stand_anywhere() -> None:
+def test_the_subtype_may_be_anywhere() -> None:
     """The order of the fields does not matter."""
     line = b'{"state":"idle","session_id":"s1","subtype":"session_state_changed","type":"system"}'
     assert decode_message(line) == notices.SessionStateChanged(

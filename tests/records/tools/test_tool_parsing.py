@@ -172,7 +172,7 @@ def test_an_input_of_misfits_only_is_unknown(text: bytes) -> None:
     assert parse_input("TodoWrite", Raw(text)) == UnknownInput(raw=Raw(text))
 
 
-def test_lone_surrogates_and_control_characters_are_mended() -> None:
+def test_lone_surrogates_and_control_characters_are_repaired() -> None:
     """Text that strict decoders refuse is read all the same."""
     assert parse_input("Bash", Raw(b'{"command":"a\\ud800b\x01"}')) == BashInput(
         command="a\ufffdb\x01"

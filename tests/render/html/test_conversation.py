@@ -53,7 +53,7 @@ def test_a_call_shows_its_input_and_its_output() -> None:
     )
 
 
-def test_a_description_is_said_once() -> None:
+def test_a_description_is_shown_once() -> None:
     """The line of a call shows it: its fields are the others, and none if there are none."""
     described = replace(CALL, description="Run the tests")
     said = ("description", "Run the tests")

@@ -71,7 +71,7 @@ def render_rule(view: TurnView, columns: int) -> str:
         (12, "── 3 ───────"),
     ],
 )
-def test_a_rule_tells_as_much_as_there_is_room_for(columns: int, rule: str) -> None:
+def test_a_rule_shows_as_much_as_fits(columns: int, rule: str) -> None:
     """The number of a turn comes first; the model is the first to go, then the tokens."""
     assert render_rule(TURN, columns) == rule
 
@@ -132,7 +132,7 @@ def test_long_input_that_nobody_typed_is_cut() -> None:
     assert draw(view, tools=ToolDetail.FULL)[-1] == "▌ n"
 
 
-def test_words_stand_apart_and_calls_together() -> None:
+def test_texts_are_separated_and_calls_grouped() -> None:
     """Calls that follow each other are one block; what is said has space around it."""
     said = TextStep(uuid="a", message_id="m", role="assistant", parts=(Prose("Hello."),))
     asked = TextStep(uuid="b", message_id="n", role="user", parts=(Plain("wait"),))
@@ -175,7 +175,7 @@ def test_calls_at_every_level_of_detail() -> None:
     ]
 
 
-def test_changes_are_begun_and_failures_told() -> None:
+def test_changes_are_truncated_and_failures_shown() -> None:
     """In brief, a change shows its first lines and a failure its reason."""
     assert render_steps(EDIT)[0] == "● Edit  a.py  ✓ 2 lines · 1.2 s"
     assert render_steps(EDIT)[-2:] == ["  │ 10 + x", "  │ … 2 more lines"]

@@ -1,4 +1,4 @@
-"""Turns as they are shown: what opened them, and their steps in the order of the file."""
+"""Views of turns: what started them, and their steps in the order of the file."""
 
 import pytest
 from msgspec import Raw
@@ -44,12 +44,12 @@ from tests.session.chains import (
 
 
 def steps_of(*records: Record) -> list[tuple[Step, ...]]:
-    """The steps of each turn of a session."""
+    """Return the steps of each turn of a session."""
     return [view.steps for view in build_turn_views(Session(records))]
 
 
 def said(uuid: str, words: str, role: str = "assistant", kind: InputKind | None = None) -> TextStep:
-    """Text of the model, or of the user."""
+    """Return a text step of the model or the user."""
     if role == "user":
         return TextStep(uuid=uuid, message_id=uuid, role=role, parts=(Prose(words),), kind=kind)
     return TextStep(
@@ -64,12 +64,12 @@ def said(uuid: str, words: str, role: str = "assistant", kind: InputKind | None 
 def noted(
     uuid: str | None, kind: NoticeKind, title: str, *parts: Prose | Plain | Output
 ) -> NoticeStep:
-    """A notice."""
+    """Return a notice."""
     return NoticeStep(uuid=uuid, kind=kind, title=title, parts=parts)
 
 
 def test_turn_is_headed_by_the_words_of_the_person() -> None:
-    """What the editor put beside the words, and files they mention, are contexts."""
+    """What the editor added to the text, and files mentioned in it, are contexts."""
     opened = "<ide_opened_file>The user opened the file /p/a.py in the IDE.</ide_opened_file>"
     picture = {"type": "image", "source": {"media_type": "image/png", "data": "AA"}}
     usage = {"input_tokens": 3, "output_tokens": 5}
@@ -91,7 +91,7 @@ def test_turn_is_headed_by_the_words_of_the_person() -> None:
 
 
 def test_a_file_that_a_prompt_names_is_one_context() -> None:
-    """The client attaches what `@` names; a context block that names it too shows the same."""
+    """The client attaches `@` files; a context block with the same file shows it only once."""
     words = "> **Context**\n>\n> - 📄 `b.py`\n> - 📁 `src/`\n\nfix @b.py"
     records = in_a_row(
         user("p", words.replace("Context", "上下文资料")),
@@ -108,7 +108,7 @@ def test_a_file_that_a_prompt_names_is_one_context() -> None:
 
 
 def test_results_are_part_of_their_calls() -> None:
-    """A result never looks like something the user said; what is beside it is kept."""
+    """A result never looks like a message of the user; other content of its record is kept."""
     records = in_a_row(
         user("p"),
         reply("r", use("t1", command="ls")),
@@ -121,8 +121,8 @@ def test_results_are_part_of_their_calls() -> None:
     assert beside == said("q", "and hurry", "user")
 
 
-def test_steps_stand_in_the_order_of_the_file() -> None:
-    """Hooks, queued prompts and thinking are where they happened, between lines of one message."""
+def test_steps_are_in_the_order_of_the_file() -> None:
+    """Hooks, queued prompts and thinking are in place, between lines of one message."""
     message = {"id": "m"}
     records = in_a_row(
         user("p"),
@@ -155,7 +155,7 @@ def test_steps_stand_in_the_order_of_the_file() -> None:
 
 
 def test_hooks_fold_into_their_call() -> None:
-    """What hooks of a call did is part of it; a hook that failed stays where it failed."""
+    """Hooks of a call are part of it; a failed hook stays where it failed."""
     about = {"hookEvent": "PostToolUse", "hookName": "PostToolUse:Bash", "toolUseID": "t1"}
     records = in_a_row(
         user("p"),
@@ -187,7 +187,7 @@ TOLD = """<task-notification>
 
 
 def make_delegating(status: str) -> Session:
-    """A session with a subagent in the background, and the notification that it ended."""
+    """Return a session with a background subagent, and the notification that it ended."""
     launched = {"status": "async_launched", "agentId": "a1", "description": "look"}
     wanted = {"description": "look", "prompt": "look around", "subagent_type": "Explore"}
     session = Session(
@@ -205,7 +205,7 @@ def make_delegating(status: str) -> Session:
 
 
 def test_a_notification_refers_to_the_call_that_it_is_about() -> None:
-    """It names the call and the subagent whose card has the answer, and keeps what it says."""
+    """It refers to the call and the subagent that has the reply, and keeps its text."""
     first, second = build_turn_views(make_delegating("completed"))
     (report, _) = second.steps
     assert isinstance(report, TextStep)
@@ -217,8 +217,8 @@ def test_a_notification_refers_to_the_call_that_it_is_about() -> None:
     assert [child.outcome for child in call.subagents] == [SubagentOutcome.COMPLETED]
 
 
-def test_a_task_of_a_subagent_is_told_of_the_subagent() -> None:
-    """A notification about a call that a subagent made leads to the card of the subagent."""
+def test_a_task_of_a_subagent_refers_to_the_subagent() -> None:
+    """A notification about a subagent's call refers to the subagent."""
     session = make_delegating("completed")
     told = TOLD.format("completed").replace(">t1<", ">t2<").replace(">a1<", ">b7<")
     session.extend([user("m", told, "s", origin={"kind": "task-notification"})])
@@ -243,14 +243,14 @@ def test_a_task_of_a_subagent_is_told_of_the_subagent() -> None:
 def test_how_a_subagent_ended_is_what_was_reported(
     status: str, outcome: SubagentOutcome | None
 ) -> None:
-    """The call only says that it was started; an unknown word says nothing."""
+    """The call only shows that it was started; an unknown status shows nothing."""
     (call,) = build_turn_views(make_delegating(status))[0].steps
     assert isinstance(call, ToolStep)
     assert [child.outcome for child in call.subagents] == [outcome]
 
 
 def test_what_the_client_reports_is_noted() -> None:
-    """Retries, failures, another model and notices are each in place."""
+    """Retries, failures, model changes and notices are each in place."""
     error = {"message": "overloaded", "status": 529}
     records = in_a_row(
         user("p"),
@@ -286,7 +286,7 @@ def test_what_the_client_reports_is_noted() -> None:
 
 
 def test_change_of_the_model_without_a_report() -> None:
-    """Where another model answers, it is said before its first words."""
+    """If another model replies, a notice comes before its first text."""
     records = in_a_row(
         user("p"), reply("a", "one"), reply("b", "two", message={"model": "claude-haiku-4-5"})
     )
@@ -295,7 +295,7 @@ def test_change_of_the_model_without_a_report() -> None:
 
 
 def test_compaction_opens_a_turn_with_its_summary() -> None:
-    """The summary is shown with the boundary, not as words of a person."""
+    """The summary is shown with the boundary, not as text of the user."""
     records = [
         *in_a_row(user("p"), reply("r", "done")),
         boundary("b", "r", trigger="auto", preTokens=9000),
@@ -310,7 +310,7 @@ def test_compaction_opens_a_turn_with_its_summary() -> None:
 
 
 def test_compaction_within_a_turn() -> None:
-    """A compaction during a turn is in its middle."""
+    """A compaction during a turn is shown in the middle of it."""
     records = [
         *in_a_row(user("p", promptId="1"), reply("r", "one")),
         boundary("b", "r"),
@@ -327,14 +327,14 @@ def test_compaction_within_a_turn() -> None:
 
 
 def test_boundary_without_a_summary_is_noted() -> None:
-    """A fork may begin with a boundary alone."""
+    """A fork may begin with only a boundary."""
     records = [boundary("b", "elsewhere"), user("p", parent="b")]
     title = "The conversation was compacted"
     assert steps_of(*records) == [(noted("b", NoticeKind.COMPACTION, title),)]
 
 
 def test_commands_and_their_output() -> None:
-    """A command heads its turn, and what it printed is noted, errors apart."""
+    """A command starts its turn, and its output is a notice, with errors separate."""
     records = in_a_row(
         user("c", "<command-name>/cost</command-name><command-args>all</command-args>"),
         user("o", "<local-command-stdout>3 $</local-command-stdout>"),
@@ -358,7 +358,7 @@ def test_commands_and_their_output() -> None:
 
 
 def test_local_commands_of_the_terminal() -> None:
-    """Newer clients keep commands as notices: a name, then an output."""
+    """Newer clients record commands as notices: the name, then the output."""
     records = in_a_row(
         user("p"),
         system("a", "local_command", content="<command-name>/rename</command-name>"),
@@ -373,7 +373,7 @@ def test_local_commands_of_the_terminal() -> None:
 
 
 def test_notification_of_a_task() -> None:
-    """A notification is headed by its summary, and all of it is a step."""
+    """A notification is titled by its summary, and all of it is a step."""
     words = (
         "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n"
         "<summary>Agent finished</summary>\n<result>All *good*.</result>\n</task-notification>"
@@ -395,14 +395,14 @@ def test_notification_of_a_task() -> None:
 
 
 def test_interruptions() -> None:
-    """An interruption is no prompt."""
+    """An interruption is not a prompt."""
     records = in_a_row(user("p"), reply("r", "so"), user("i", "[Request interrupted by user]"))
     (steps,) = steps_of(*records)
     assert steps[1:] == (noted("i", NoticeKind.INTERRUPTION, "Request interrupted by user"),)
 
 
 def test_injected_texts_are_routine_but_not_their_pictures() -> None:
-    """What the client injects can be folded, unless it holds something to look at."""
+    """Injected content can be collapsed, unless it contains images."""
     picture = {"type": "image", "source": {"media_type": "image/png", "data": "AA"}}
     records = in_a_row(
         user("p"), user("m", "be kind", isMeta=True), user("n", [picture], isMeta=True)
@@ -425,8 +425,8 @@ def test_injected_texts_are_routine_but_not_their_pictures() -> None:
     )
 
 
-def test_damage_and_unknown_records_stand_where_they_lie() -> None:
-    """What is not a record is noted after the record before it in the file."""
+def test_damage_and_unknown_records_are_shown_in_place() -> None:
+    """A line that is not a record is shown after the record before it in the file."""
     first, second = in_a_row(user("p"), reply("r", "done"))
     records: list[Record] = [
         replace(first, span=Span("f", 0, 10)),
@@ -450,21 +450,21 @@ def test_damage_and_unknown_records_stand_where_they_lie() -> None:
 
 
 def test_answers_to_calls_that_are_elsewhere() -> None:
-    """A result without its call is noted, so that it can be seen at all."""
+    """A result without its call is a notice, so that it is visible."""
     (steps,) = steps_of(user("p"), result("q", "elsewhere", "what", "p"))
     title = "Result of a call that is not in this file"
     assert steps == (noted("q", NoticeKind.INFORMATION, title, Output("what")),)
 
 
-def test_session_in_which_nobody_spoke() -> None:
-    """Events without a message are one turn; nothing at all is none."""
+def test_session_without_messages() -> None:
+    """Events without a message are one turn; an empty session has none."""
     view = build_turn_views(Session([Damaged(reason="no JSON")]))
     assert [(turn.number, turn.uuid, len(turn.steps)) for turn in view] == [(1, None, 1)]
     assert build_turn_views(Session()) == ()
 
 
 def test_answer_cut_at_its_length() -> None:
-    """A reply that was cut off says so after its last line."""
+    """A truncated reply has a notice after its last line."""
     records = in_a_row(user("p"), reply("r", "and", message={"stop_reason": "max_tokens"}))
     (steps,) = steps_of(*records)
     title = "The reply was cut off at its length limit"
@@ -472,7 +472,7 @@ def test_answer_cut_at_its_length() -> None:
 
 
 def test_attachments_of_unknown_kinds_are_shown() -> None:
-    """A kind that no client is known to write is shown whole; reminders are not."""
+    """An unknown kind is shown completely; reminders are not."""
     records = in_a_row(
         user("p"), attachment("a", "brand_new", x=1), attachment("b", "context_tip", x=1)
     )
@@ -483,7 +483,7 @@ def test_attachments_of_unknown_kinds_are_shown() -> None:
 
 
 def test_signs_of_life_of_unknown_kinds_are_shown() -> None:
-    """Progress is repeated by a result, unless its kind is unknown."""
+    """Progress is hidden because results repeat it, unless its kind is unknown."""
     records = in_a_row(
         user("p"), progress("a", "bash_progress", output="x"), progress("b", "new_progress", x=1)
     )
@@ -492,7 +492,7 @@ def test_signs_of_life_of_unknown_kinds_are_shown() -> None:
 
 
 def test_range_of_turns() -> None:
-    """A range of turns is the same as that part of all turns, and each is the same alone."""
+    """A range of turns equals that part of all turns, and each equals the turn alone."""
     records = in_a_row(*(user(f"p{n}", f"words {n}") for n in range(6)))
     session = Session(records)
     views = build_turn_views(session)
@@ -503,7 +503,7 @@ def test_range_of_turns() -> None:
 
 
 def test_views_follow_a_growing_session() -> None:
-    """After records are added, the views are those of a session rebuilt."""
+    """After adding records, the views equal those of a rebuilt session."""
     records = in_a_row(user("p"), reply("r", use("t1", command="ls")), result("q", "t1", "a"))
     growing = Session()
     for count, record in enumerate(records, 1):
@@ -512,7 +512,7 @@ def test_views_follow_a_growing_session() -> None:
 
 
 def test_queued_words_keep_their_contexts() -> None:
-    """Contexts of a prompt in the middle of a turn are not lost."""
+    """Contexts of a prompt in the middle of a turn are kept."""
     words = "<ide_selection>The user selected the lines 1 to 2 from /p/a.py:\nx</ide_selection>go"
     records = in_a_row(
         user("p"), attachment("w", "queued_command", prompt=words, commandMode="prompt")
@@ -532,7 +532,7 @@ def test_queued_words_keep_their_contexts() -> None:
 
 
 def test_a_gap_is_remarked_where_it_is() -> None:
-    """What follows a lost record is where the file has it, after one notice."""
+    """Records after a lost one are in file order, after one notice."""
     chain = [
         *in_a_row(user("a", "one"), reply("b", "first")),
         *in_a_row(reply("c", "second", parent="gone"), user("d", "two"), reply("e", "third")),
@@ -546,7 +546,7 @@ def test_a_gap_is_remarked_where_it_is() -> None:
 
 
 def test_queued_prompts_are_shown_where_they_were_taken_up() -> None:
-    """One that the model saw is the user's text, one that was withdrawn is a notice."""
+    """One that the model saw is a text of the user, a withdrawn one is a notice."""
     chain = in_a_row(user("a", "one"), reply("b", "first"))
     added = [queue("enqueue", "and this"), queue("remove")]
     dropped = [queue("enqueue", "not this"), queue("popAll", "not this")]
@@ -560,7 +560,7 @@ def test_queued_prompts_are_shown_where_they_were_taken_up() -> None:
 
 
 def test_a_result_among_the_records_is_shown_with_its_content() -> None:
-    """A line that a client only prints is named, and all of it can be read."""
+    """A stream message in the file is titled and shown completely."""
     line = b'{"type":"result","subtype":"success","result":"all done"}'
     printed = decode_record(line, Span("", 0, len(line)))
     assert printed is not None

@@ -1,4 +1,4 @@
-"""A conversation in the browser: started, streamed, answered, stopped, and seen from two tabs."""
+"""Conversations in the browser: starting, streaming, answering, stopping, and two tabs."""
 
 import base64
 import json
@@ -24,14 +24,14 @@ PIXEL = base64.b64decode(
 
 @pytest.fixture(scope="module")
 def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the stand-in."""
+    """A server that may run the fake client."""
     with run_talker(tmp_path_factory.mktemp("talker")) as found:
         yield found
 
 
 @pytest.fixture
 def desk(browser: Browser, talker: Talker) -> Iterator[Visit]:
-    """Somebody at a desk; every problem of a page fails the test."""
+    """A desktop browser; any problem on a page fails the test."""
     with visit(browser, talker.server, Look()) as found:
         yield found
         assert found.problems == []
@@ -39,7 +39,7 @@ def desk(browser: Browser, talker: Talker) -> Iterator[Visit]:
 
 @pytest.fixture(autouse=True)
 def _end_all(talker: Talker) -> Iterator[None]:
-    """One test that fails does not take the places of the next."""
+    """A failed test must not use up the limit for the next ones."""
     yield
     for each in talker.list_conversations():
         if each["status"] != "ended":
@@ -47,7 +47,7 @@ def _end_all(talker: Talker) -> Iterator[None]:
 
 
 def test_a_conversation_from_start_to_end(desk: Visit, talker: Talker) -> None:
-    """A prompt is answered, its turn is drawn as in history, and the conversation is ended."""
+    """A prompt is answered, its turn is rendered as in a session, and the conversation ends."""
     page = start(desk, talker.project)
     expect(page.get_by_role("combobox", name="Message")).to_be_focused()
     send(page, "say Hello **there**")
@@ -80,7 +80,7 @@ def test_the_context_is_divided_by_what_fills_it(desk: Visit, talker: Talker) ->
 
 
 def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
-    """Words appear before the reply is finished, Escape stops it, and what was said stays."""
+    """Text appears before the reply is complete, Escape stops it, and the text so far stays."""
     page = start(desk, talker.project)
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word word word")
@@ -94,7 +94,7 @@ def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
 
 
 def test_the_box_is_free_while_a_prompt_is_sent(desk: Visit, talker: Talker) -> None:
-    """What is typed meanwhile stays, is sent after it, and what could not be sent comes back."""
+    """Text typed in the meantime stays and is sent next; text that was not sent is restored."""
     page = start(desk, talker.project)
     held: list[Route] = []
 
@@ -123,7 +123,7 @@ def test_the_box_is_free_while_a_prompt_is_sent(desk: Visit, talker: Talker) -> 
 
 
 def test_new_things_are_shown_to_those_at_the_end(desk: Visit, talker: Talker) -> None:
-    """A card is in sight however long the page has become, but who has scrolled up stays there."""
+    """A new card is visible on a long page, but a user who has scrolled up is not moved."""
     page = start(desk, talker.project)
     for number in range(1, 7):
         send(page, f"say {'long ' * 60}")
@@ -141,7 +141,7 @@ def test_new_things_are_shown_to_those_at_the_end(desk: Visit, talker: Talker) -
     page.mouse.move(600, 300)
 
     def scroll_up() -> bool:
-        # A gesture is many events: the first may come in the middle of a scroll of the page.
+        # A gesture is many events: the first may occur while the page is scrolling.
         page.mouse.wheel(0, -5000)
         return bool(page.evaluate("scrollY === 0"))
 
@@ -155,7 +155,7 @@ def test_new_things_are_shown_to_those_at_the_end(desk: Visit, talker: Talker) -
 def test_a_phone_follows_the_conversation_and_not_what_is_below_it(
     browser: Browser, talker: Talker
 ) -> None:
-    """New words and cards stay in sight above a long list, and who reads that list stays there."""
+    """New text and cards stay visible above a long list; a user reading the list is not moved."""
     with visit(browser, talker.server, Look(size=PHONE)) as found:
         page = start(found, talker.project)
         todos = [{"content": f"Task {number}", "status": "pending"} for number in range(40)]
@@ -183,7 +183,7 @@ def test_a_phone_follows_the_conversation_and_not_what_is_below_it(
 
 
 def test_a_reload_in_the_middle_loses_nothing(desk: Visit, talker: Talker) -> None:
-    """The page shows all words of the block that is being written, and goes on."""
+    """The page shows the whole block that is being written, and continues."""
     page = start(desk, talker.project)
     send(page, "slow word ")
     block = page.locator(".streaming-block.text")
@@ -199,7 +199,7 @@ def test_a_reload_in_the_middle_loses_nothing(desk: Visit, talker: Talker) -> No
 
 
 def test_prompts_are_queued_and_withdrawn(desk: Visit, talker: Talker) -> None:
-    """A message that is sent meanwhile waits above the box; another is taken back."""
+    """A message sent during a turn is queued above the box; another is withdrawn."""
     page = start(desk, talker.project)
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word")
@@ -219,13 +219,13 @@ def test_prompts_are_queued_and_withdrawn(desk: Visit, talker: Talker) -> None:
 
 
 def test_a_queued_message_is_edited(desk: Visit, talker: Talker) -> None:
-    """It comes back into the box, before what was typed, with its chips, by button or by arrow."""
+    """Button or arrow key returns it to the box with its chips, before text typed since."""
     page = start(desk, talker.project)
     (talker.project / "harbour.py").write_text("")
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word")
     box = page.get_by_role("combobox", name="Message")
-    # At once: Tab completes also what no list is shown for yet.
+    # Immediately: Tab also completes before a list is shown.
     box.press_sequentially("see @harb")
     box.press("Tab")
     expect(box).to_have_value("see @harbour.py ")
@@ -265,7 +265,7 @@ def test_a_queued_message_is_edited(desk: Visit, talker: Talker) -> None:
 
 
 def test_files_and_waiting_are_shown_beside_it(desk: Visit, talker: Talker) -> None:
-    """Each changed file leads to its versions, and the time that a question waits is counted."""
+    """Each changed file links to its versions, and the time that a question waits is counted."""
     page = start(desk, talker.project)
     files = page.locator("[data-files]")
     expect(files).to_be_hidden()
@@ -290,7 +290,7 @@ def test_files_and_waiting_are_shown_beside_it(desk: Visit, talker: Talker) -> N
 
 
 def make_edit(talker: Talker) -> str:
-    """The prompt that asks to edit a file of thirty lines."""
+    """Return the prompt that requests an edit in a file of thirty lines."""
     path = talker.project / "lines.txt"
     path.write_text("".join(f"line {number}\n" for number in range(1, 31)))
     given = {"file_path": str(path), "old_string": "line 20\n", "new_string": "line twenty\n"}
@@ -298,7 +298,7 @@ def make_edit(talker: Talker) -> str:
 
 
 def test_an_edit_is_shown_as_it_would_be_and_allowed(desk: Visit, talker: Talker) -> None:
-    """The card has the real lines and numbers; Enter does not answer, the button does."""
+    """The card has the actual lines and numbers; the button answers, Enter does not."""
     page = start(desk, talker.project)
     send(page, make_edit(talker))
     card = find_card(page)
@@ -325,7 +325,7 @@ def test_an_edit_is_shown_as_it_would_be_and_allowed(desk: Visit, talker: Talker
 
 
 def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker) -> None:
-    """`n` in the box is a letter; on the card it denies, with the words beside it.
+    """`n` in the box is a letter; on the card it denies, with the message next to it.
 
     `a` remembers the rule on the button that says so.
     """
@@ -354,7 +354,7 @@ def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker)
 
 
 def test_a_turn_that_grew_looks_like_one_that_was_loaded(desk: Visit, talker: Talker) -> None:
-    """Calls come in one by one, one that is open stays open, and a reload shows nothing else."""
+    """Calls arrive one by one, an expanded one stays expanded, and a reload shows the same."""
     page = start(desk, talker.project)
     send(page, "tools one two three four")
     for count in range(1, 5):
@@ -379,7 +379,7 @@ def test_a_turn_that_grew_looks_like_one_that_was_loaded(desk: Visit, talker: Ta
 
 
 def test_the_todo_list_is_fetched_when_it_changes(desk: Visit, talker: Talker) -> None:
-    """The list beside the conversation is the latest one, and other calls do not ask for it."""
+    """The list beside the conversation is current, and other calls do not request it."""
     page = start(desk, talker.project)
     lists = page.locator("[data-todos]")
     expect(lists).to_be_hidden()
@@ -403,7 +403,7 @@ def test_the_todo_list_is_fetched_when_it_changes(desk: Visit, talker: Talker) -
 
 
 def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
-    """The edited command is what runs, and the page says that the transcript differs."""
+    """The edited command runs, and the page notes that the transcript differs."""
     page = start(desk, talker.project)
     send(page, "tools one")
     card = find_card(page)
@@ -422,7 +422,7 @@ def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
 
 
 def test_questions_and_plans_are_answered(desk: Visit, talker: Talker) -> None:
-    """A choice is a button, own words replace it, and a plan is approved."""
+    """A choice is a button, free text replaces it, and a plan is approved."""
     page = start(desk, talker.project)
     send(page, "ask me")
     card = find_card(page)
@@ -452,7 +452,7 @@ FORM = {
 
 
 def test_a_form_is_filled_in_and_thinking_set(desk: Visit, talker: Talker) -> None:
-    """A form of an MCP server has fields of its own, and the model's levels are offered."""
+    """A form of an MCP server has the right fields, and the levels of the model are offered."""
     page = start(desk, talker.project)
     thinking = page.get_by_label("Thinking")
     expect(thinking.locator("option")).to_have_text(["Default thinking", "low", "high"])
@@ -478,7 +478,7 @@ def test_a_form_is_filled_in_and_thinking_set(desk: Visit, talker: Talker) -> No
 
 
 def test_two_tabs_answer_once(browser: Browser, talker: Talker) -> None:
-    """Both show the same, and the card leaves both when one of them has answered."""
+    """Both show the same, and the card disappears from both when one of them answers."""
     with visit(browser, talker.server) as one, visit(browser, talker.server) as two:
         first = start(one, talker.project)
         second = two.open(first.url.removeprefix(talker.server.origin))
@@ -513,7 +513,7 @@ GIVE_IMAGE = """
 
 
 def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> None:
-    """A path after @, a text of the dialog and images become chips, here and in the turn."""
+    """A path after @, text from the dialog and images become chips, here and in the turn."""
     (talker.project / "harbour.py").write_text("x")
     page = start(desk, talker.project)
     box = page.get_by_role("combobox", name="Message")
@@ -550,9 +550,9 @@ def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> No
 
 
 def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talker) -> None:
-    """`/co` offers what the client offers, and Enter takes it; what is typed in full is sent."""
+    """`/co` lists the client's commands and Enter accepts one; a complete command is sent."""
     page = start(desk, talker.project)
-    # Measured once the client has said what it offers.
+    # Measured once the client has reported its commands.
     expect(page.locator("[data-context] small")).to_have_text("1% of 200k")
     box = page.get_by_role("combobox", name="Message")
     box.press_sequentially("/co")
@@ -561,7 +561,7 @@ def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talke
     expect(box).to_have_value("/compact ")
     box.fill("/comp")
     expect(page.get_by_role("option", name="/compact")).to_be_visible()
-    # Before the list knows what was typed since: it is not taken for that.
+    # Before the list reflects the text typed since.
     box.evaluate("field => { field.value = '/compact now'; }")
     box.press("Enter")
     expect(page.locator("#turns .prompt")).to_have_count(1)
@@ -573,8 +573,8 @@ def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talke
     end(page)
 
 
-def test_a_client_that_dies_is_told_and_comes_back(desk: Visit, talker: Talker) -> None:
-    """Its last words are shown, and the next message starts it again."""
+def test_a_client_that_dies_is_reported_and_restarted(desk: Visit, talker: Talker) -> None:
+    """Its last output is shown, and the next message restarts it."""
     page = start(desk, talker.project)
     send(page, "die 3")
     expect(page.locator("[data-notices] .failure")).to_contain_text("out of luck")
@@ -584,7 +584,7 @@ def test_a_client_that_dies_is_told_and_comes_back(desk: Visit, talker: Talker) 
 
 
 def test_running_lists_and_ends_conversations(desk: Visit, talker: Talker) -> None:
-    """What waits is named, and ended from there."""
+    """A waiting conversation is listed, and can be ended there."""
     page = start(desk, talker.project)
     name = page.url.rpartition("/")[2]
     send(page, "tools one")
@@ -607,7 +607,7 @@ NOTIFICATIONS = """
 
 
 def test_other_pages_are_notified_once(desk: Visit, talker: Talker) -> None:
-    """A conversation that waits is counted on every page, and announced by one, with its title."""
+    """A waiting conversation is counted on every page; one page shows a notification."""
     desk.context.add_init_script(NOTIFICATIONS)
     page = desk.open("/health")
     other = desk.context.new_page()
@@ -624,7 +624,7 @@ def test_other_pages_are_notified_once(desk: Visit, talker: Talker) -> None:
 
 
 def test_a_restarted_server_says_that_it_is_over(browser: Browser, tmp_path: Path) -> None:
-    """The clients end with the server; the page of an earlier one leads nowhere, and says why."""
+    """The clients end with the server; a page of an earlier run says that it is over."""
     with run_talker(tmp_path) as talker, visit(browser, talker.server) as found:
         page = start(found, talker.project)
         send(page, "slow word ")

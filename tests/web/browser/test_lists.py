@@ -277,7 +277,7 @@ def test_a_result_opens_its_message(desk: Visit) -> None:
     expect(target).to_contain_text("32,766")
 
 
-def test_an_error_in_a_query_is_told_in_place(desk: Visit) -> None:
+def test_an_error_in_a_query_is_shown_in_place(desk: Visit) -> None:
     """A query that cannot be read is answered where the results would be, and mended there."""
     page = desk.open("/search")
     page.keyboard.type("tool:")

@@ -188,7 +188,7 @@ def test_the_reader_is_not_moved(reader: Visit) -> None:
     expect(page.locator("[data-outline] li[data-turn]")).to_have_count(32)
 
 
-def test_whoever_follows_stays_at_the_end(reader: Visit) -> None:
+def test_following_stays_at_the_end(reader: Visit) -> None:
     """Follow goes to the end and stays there as records arrive, until one scrolls up."""
     session_id = GROWING.replace("9999", "abab", 1)
     path = write_session(reader.server.root, session_id, 20)
@@ -271,7 +271,7 @@ def test_the_list_shows_who_is_at_work(reader: Visit) -> None:
     assert page.evaluate("window.isSame") is True
 
 
-def test_the_list_tells_of_a_new_session(reader: Visit) -> None:
+def test_the_list_announces_a_new_session(reader: Visit) -> None:
     """A new session is announced by a button, so that nothing moves while you read."""
     session_id = GROWING.replace("9999", "ffff", 1)
     page = reader.open("/sessions")
@@ -286,7 +286,7 @@ def test_the_list_tells_of_a_new_session(reader: Visit) -> None:
     expect(added).to_be_attached()
 
 
-def test_the_list_tells_of_what_came_before_it_listened(reader: Visit) -> None:
+def test_the_list_announces_changes_from_before_it_listened(reader: Visit) -> None:
     """A session that is found between the drawing of the list and its listening is not missed."""
     session_id = GROWING.replace("9999", "0000", 1)
     held: list[Route] = []

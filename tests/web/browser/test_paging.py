@@ -138,7 +138,7 @@ def test_requests_that_cross_put_nothing_in_twice(page: Page) -> None:
     assert found == list(range(found[0], 100))
 
 
-def test_a_message_elsewhere_is_brought_in(page: Page) -> None:
+def test_a_message_elsewhere_is_loaded(page: Page) -> None:
     """The turns around it take the place of the others, and what hides it is opened."""
     show(page, LongSession(total=500), 0, 20)
     assert page.evaluate("turns.show('m300').then(target => target.textContent)") == "300"
@@ -188,7 +188,7 @@ def test_long_pages_are_refreshed_in_pieces(page: Page) -> None:
     assert session.asked == [(0, 200), (200, 200), (400, 50)]
 
 
-def test_a_failure_is_said_and_the_next_request_works(page: Page) -> None:
+def test_a_failure_is_shown_and_the_next_request_works(page: Page) -> None:
     """One answer that does not come holds up nothing after it."""
     session = LongSession(total=40, fails=True)
     show(page, session, 0, 20)

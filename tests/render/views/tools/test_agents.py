@@ -24,7 +24,7 @@ def test_subagent_with_its_answer() -> None:
     )
 
 
-def test_the_time_of_a_call_is_said_once() -> None:
+def test_the_time_of_a_call_is_shown_once() -> None:
     """The client's figure is left out if the call took as long."""
     took = make_call("Task", TASK).duration_ms
     result = {"content": [], "totalToolUseCount": 2, "totalDurationMs": took}

@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.index_access: what an answer costs when nothing has changed."""
+"""Tests of recollect.sync.index_access: the cost of a query if nothing has changed."""
 
 import re
 from pathlib import Path
@@ -17,8 +17,8 @@ HEAVY = {
 HEAVY |= {"multiprocessing", "hashlib", "platformdirs", "recollect.sync.sync_engine"}
 
 
-def test_an_index_is_level_until_something_changes(world: World) -> None:
-    """A file that is new, grown or gone."""
+def test_an_index_is_current_until_something_changes(world: World) -> None:
+    """Until a file is new, has grown or is gone."""
     assert not is_current(world.data, world.find())
     world.write("p/a", Line().encode())
     world.sync()
@@ -35,15 +35,15 @@ def test_an_index_is_level_until_something_changes(world: World) -> None:
     assert is_current(world.data, world.find())
 
 
-def test_an_index_of_nothing_is_level_with_nothing(world: World) -> None:
-    """Once it has been made."""
+def test_an_empty_index_is_current_without_files(world: World) -> None:
+    """Once it has been created."""
     assert not is_current(world.data, [])
     world.sync()
     assert is_current(world.data, [])
 
 
-def test_a_level_index_can_be_asked_at_once(world: World) -> None:
-    """Whoever found out need not open it again."""
+def test_a_current_index_is_queried_immediately(world: World) -> None:
+    """It need not be opened again after the check."""
     world.write("p/a", Line().encode())
     assert query_if_current(world.data, world.find(), add_up) is None
     world.sync()
@@ -53,7 +53,7 @@ def test_a_level_index_can_be_asked_at_once(world: World) -> None:
 
 
 def test_nothing_that_reads_is_loaded_to_find_out(world: World) -> None:
-    """Nor anything else that takes long to load."""
+    """Neither the reader nor anything else that is slow to load."""
     world.write("p/a", Line().encode())
     world.sync()
     code = (
@@ -70,7 +70,7 @@ def test_nothing_that_reads_is_loaded_to_find_out(world: World) -> None:
 
 
 def test_the_edition_changes_with_the_prices(tmp_path: Path) -> None:
-    """And with the user's own, and is otherwise always the same."""
+    """Including the user's own; otherwise it is always the same."""
     own = tmp_path / "prices.toml"
     own.write_text("x = 1", encoding="utf-8")
     first = find_price_fingerprint(own)
