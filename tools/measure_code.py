@@ -4,10 +4,14 @@ Prints the size of modules, the share of imports and suppressions, the number of
 and layers involved in a request, and how often a transcript is opened until the index is up to
 date. Requests run on the sample sessions, commands without an index; only their own process is
 measured. A layer is a package directly below `recollect`; a crossing is a function called from
-another layer, counted once per calling layer. Reading is measured on generated transcripts, most of
-which are larger than the head and the tail that listings read.
+another layer, counted once per calling layer. It is a callback if the calling layer is the lower
+one. Reading is measured on generated transcripts, most of which are larger than the head and the
+tail that listings read.
+
+`--crossings REQUEST` lists the crossings of one request by their layers.
 """
 
+import argparse
 import ast
 import os
 import re
@@ -15,7 +19,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+import tomllib
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -33,7 +38,12 @@ COMMANDS: Final = {
     "usage": ("usage",),
     "search": ("search", "tide"),
 }
+PAGE: Final = "session page"
 CORPUS_SIZE: Final = 8_000_000
+
+LogLine = tuple[str, ...]
+
+_PROJECT: Final = Path(PACKAGE).parent.parent / "pyproject.toml"
 
 
 class Sizes(NamedTuple):
@@ -54,7 +64,21 @@ class Reach(NamedTuple):
 
     functions: int
     modules: int
+    layer_pairs: int
+    """How many layers call how many others: there cannot be fewer crossings."""
     crossings: int
+    callbacks: int
+    """The crossings from a lower layer to a higher one."""
+
+
+class Crossing(NamedTuple):
+    """A function that is called from another layer."""
+
+    caller: str
+    """The calling layer."""
+    layer: str
+    file: str
+    function: str
 
 
 class Reading(NamedTuple):
@@ -64,13 +88,21 @@ class Reading(NamedTuple):
     whole: int
 
 
-def main() -> None:
-    """Print all figures."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print all figures, or the crossings of one request."""
+    requests = (*COMMANDS, PAGE)
+    parser = argparse.ArgumentParser(prog="python -m tools.measure_code")
+    parser.add_argument(
+        "--crossings", choices=requests, metavar="REQUEST", help=", ".join(requests)
+    )
+    wanted = parser.parse_args(arguments).crossings
+    if wanted:
+        print_crossings(find_crossings(trace_request(wanted)))
+        return
     print_sizes(measure_sizes(sorted(Path(PACKAGE).rglob("*.py"))))
-    print("\nrequest          functions   modules   layer crossings")
-    for name, arguments in COMMANDS.items():
-        print_reach(name, measure_command(*arguments))
-    print_reach("session page", measure_page())
+    print("\nrequest          functions   modules   layer pairs   crossings   callbacks")
+    for name in requests:
+        print_reach(name, summarise_calls(trace_request(name)))
     print("\nuntil up to date       opens       whole reads   (per transcript: median, most)")
     print_readings("index --text", measure_index())
     print_readings("server", measure_server())
@@ -102,16 +134,21 @@ def count_import_lines(text: str) -> int:
     )
 
 
-def measure_command(*arguments: str) -> Reach:
-    """Measure a command."""
+def trace_request(name: str) -> list[LogLine]:
+    """Log the calls of a request."""
+    return trace_page() if name == PAGE else trace_command(*COMMANDS[name])
+
+
+def trace_command(*arguments: str) -> list[LogLine]:
+    """Log the calls of a command."""
     with _open_workplace() as place:
         copy_demo(place.folder)
         process = _run_probed(place, *arguments)
-        return summarise_calls(_read_log(place.log / f"{process}.log"))
+        return list(_read_log(place.log / f"{process}.log"))
 
 
-def measure_page() -> Reach:
-    """Measure the first request of a session page, once the server is up to date."""
+def trace_page() -> list[LogLine]:
+    """Log the calls of the first request of a session page, once the server is up to date."""
     with _open_workplace() as place:
         copy_demo(place.folder)
         with _run_probed_server(place) as server:
@@ -122,7 +159,7 @@ def measure_page() -> Reach:
             answer = server.get(f"/s/{sessions[0]['id']}")
             if answer.status != HTTPStatus.OK:
                 sys.exit(f"The page of a session was answered with {answer.status}.")
-            return summarise_calls(dropwhile((MARK,).__ne__, _read_log(log)))
+            return list(dropwhile((MARK,).__ne__, _read_log(log)))
 
 
 def measure_index() -> list[Reading]:
@@ -141,16 +178,34 @@ def measure_server() -> list[Reading]:
             return summarise_reads(_read_logs(place.log), place.root)
 
 
-def summarise_calls(lines: Iterable[tuple[str, ...]]) -> Reach:
+def summarise_calls(lines: Sequence[LogLine]) -> Reach:
     """Return the figures of the calls in a log."""
+    functions = {line[2:] for line in lines if line[0] == CALL}
+    crossings, rank = find_crossings(lines), read_ranks()
+    return Reach(
+        functions=len(functions),
+        modules=len({file for file, _ in functions}),
+        layer_pairs=len({(each.caller, each.layer) for each in crossings}),
+        crossings=len(crossings),
+        callbacks=sum(rank.get(each.caller, 0) < rank.get(each.layer, 0) for each in crossings),
+    )
+
+
+def find_crossings(lines: Iterable[LogLine]) -> set[Crossing]:
+    """Return the calls in a log that go from one layer to another."""
     calls = {line[1:] for line in lines if line[0] == CALL}
-    functions = {(file, name) for _, file, name in calls}
-    crossings = {
-        (find_layer(caller), file, name)
-        for caller, file, name in calls
-        if find_layer(caller) != find_layer(file)
+    found = {
+        Crossing(find_layer(caller), find_layer(file), file, name) for caller, file, name in calls
     }
-    return Reach(len(functions), len({file for file, _ in functions}), len(crossings))
+    return {each for each in found if each.caller != each.layer}
+
+
+def read_ranks() -> dict[str, int]:
+    """Return the rank of each layer in the import contract, 0 for the lowest."""
+    contracts = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = next(each["layers"] for each in contracts["contracts"] if each["id"] == "layers")
+    rows = enumerate(reversed(layers))
+    return {name: rank for rank, row in rows for name in row.split(" | ")}
 
 
 def find_layer(file: str) -> str:
@@ -235,7 +290,18 @@ def print_sizes(sizes: Sizes) -> None:
 
 def print_reach(name: str, reach: Reach) -> None:
     """Print the figures of a request on one line."""
-    print(f"{name:14}{reach.functions:12}{reach.modules:10}{reach.crossings:18}")
+    widths = (12, 10, 14, 12, 12)
+    print(f"{name:14}" + "".join(f"{each:{w}}" for each, w in zip(reach, widths, strict=True)))
+
+
+def print_crossings(crossings: Iterable[Crossing]) -> None:
+    """Print the functions that each layer calls in each other one, the most first."""
+    pairs: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for each in sorted(crossings):
+        pairs[each.caller, each.layer].append(f"{Path(each.file).stem}.{each.function}")
+    for (caller, layer), functions in sorted(pairs.items(), key=lambda pair: -len(pair[1])):
+        print(f"{caller} → {layer}: {len(functions)}")
+        print("".join(f"    {function}\n" for function in functions), end="")
 
 
 def print_readings(name: str, readings: Sequence[Reading]) -> None:

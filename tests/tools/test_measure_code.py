@@ -11,12 +11,14 @@ from tools.measure_code import (
     Reading,
     Sizes,
     count_import_lines,
-    measure_command,
+    find_crossings,
     measure_index,
     measure_server,
     measure_sizes,
+    print_crossings,
     summarise_calls,
     summarise_reads,
+    trace_command,
 )
 from tools.probe import CALL, MARK, PACKAGE, READ
 
@@ -59,9 +61,26 @@ def test_crossings_are_functions_called_from_another_layer() -> None:
         (CALL, rows, rows, "_helper"),
         (CALL, rows, store, "query"),
         (CALL, cli, store, "query"),
+        (CALL, store, cli, "show_progress"),
         (MARK,),
     ]
-    assert summarise_calls(lines) == Reach(functions=4, modules=3, crossings=3)
+    assert summarise_calls(lines) == Reach(
+        functions=5, modules=3, layer_pairs=4, crossings=4, callbacks=1
+    )
+
+
+def test_crossings_are_listed_by_layers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each function has the name of its module; the layers with most calls come first."""
+    cli, store = PACKAGE + "cli/a.py", PACKAGE + "store/b.py"
+    lines = [
+        (CALL, store, cli, "show_progress"),
+        (CALL, cli, store, "query"),
+        (CALL, cli, store, "Index.close"),
+    ]
+    print_crossings(find_crossings(lines))
+    assert capsys.readouterr().out == (
+        "cli → store: 2\n    b.Index.close\n    b.query\nstore → cli: 1\n    a.show_progress\n"
+    )
 
 
 def test_a_whole_read_takes_at_least_the_size_of_the_file(tmp_path: Path) -> None:
@@ -79,9 +98,9 @@ def test_a_whole_read_takes_at_least_the_size_of_the_file(tmp_path: Path) -> Non
 @pytest.mark.skipif(os.name != "posix", reason="the probe needs signals that Windows has not")
 def test_a_command_is_traced() -> None:
     """A real command passes through functions of several layers."""
-    reach = measure_command("list")
+    reach = summarise_calls(trace_command("list"))
     assert reach.functions > reach.modules > 10
-    assert reach.crossings > 5
+    assert reach.crossings > reach.layer_pairs > reach.callbacks
 
 
 @pytest.mark.slow
