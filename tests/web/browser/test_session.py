@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.addresses import SESSION
-from tests.web.browser.chromium import PHONE, Look, Visit
+from tests.web.browser.chromium import PHONE, Language, Look, Visit
 from tests.web.browser.conftest import StartVisit
 
 pytestmark = pytest.mark.slow
@@ -226,8 +226,49 @@ def test_title_and_buttons_fit_into_the_bar(start_visit: StartVisit) -> None:
             assert box is None or box["x"] + box["width"] <= width - 16
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [1409, 1280, 1024, 768, 740])
+def test_the_bar_stays_in_one_row(start_visit: StartVisit, width: int, language: Language) -> None:
+    """Buttons lose their words, not their names; also those of a session that runs."""
+    page = start_visit(Look(size=(width, 900), language=language)).open(f"/s/{HARBOUR}")
+    page.evaluate(
+        """() => {
+          for (const each of document.querySelectorAll(".session-status, [data-follow]")) {
+            each.hidden = false;
+          }
+          document.querySelector("h1").textContent = "long ".repeat(80);
+        }"""
+    )
+    rows = page.locator(".session-bar > *, .session-actions > *, .session-menu > *").evaluate_all(
+        """(all) => new Set(all.map((each) => each.getBoundingClientRect())
+          .filter(({ height }) => height > 0)
+          .map(({ top, bottom }) => Math.round((top + bottom) / 2))).size"""
+    )
+    assert rows == 1
+    title = page.locator("h1").bounding_box()
+    assert title
+    assert title["width"] > 100
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    bar = page.locator(".session-bar").get_by_role("button").all()
+    assert all(each.evaluate("(each) => each.innerText || each.ariaLabel") for each in bar)
+
+
+def test_hints_are_on_one_line(desk: Visit) -> None:
+    """The words of the shortcuts and those of the button that shows all of them."""
+    page = desk.open("/sessions")
+    tops = page.locator(".status-line .shortcuts > *").evaluate_all(
+        """(all) => all.map((each) => {
+          const range = new Range();
+          range.selectNodeContents(each.lastChild);
+          return range.getBoundingClientRect().bottom;
+        })"""
+    )
+    assert len(tops) > 2
+    assert max(tops) - min(tops) < 0.5
+
+
 def test_the_note_is_beside_the_facts(desk: Visit) -> None:
-    """It covers no button, though the bar above the facts has two rows at this width."""
+    """It covers no button of the bar above the facts."""
     page = desk.open(f"/s/{HARBOUR}")
     bar = page.locator(".session-bar").bounding_box()
     note = page.locator(".session-note").bounding_box()
