@@ -40,7 +40,7 @@ def count_cores() -> int:
 
 
 def end_with_parent() -> None:
-    """End this process, started by `multiprocessing`, when its parent dies for whatever reason.
+    """End this process, started by `multiprocessing`, when its parent dies for any reason.
 
     Reading a pipe to its end is not enough: a busy process does not read, and processes forked
     later hold the pipe open until they end themselves.

@@ -68,7 +68,7 @@ JsonFilter = Callable[[object], Iterable[object]]
 def compile_filter(expression: str) -> JsonFilter:
     """Return the filter of a jq expression; raises UsageError if there is none."""
     try:
-        import jq  # an extra: a library of its own, of half a megabyte
+        import jq  # an extra: a library of half a megabyte
     except ImportError as error:
         raise UsageError(
             "--jq needs the package jq: `pip install 'recollect[jq]'`. Or pipe --json to jq."

@@ -104,7 +104,7 @@ _SIBLINGS = {
     "session_commands": ("note", "open", "resume", "star"),
     "setup_commands": ("config", "demo"),
 }
-"""Commands that share a module; every other command has one of its own."""
+"""Commands that share a module; every other command has its own."""
 
 _SHARED_MODULES = {name: module for module, names in _SIBLINGS.items() for name in names}
 

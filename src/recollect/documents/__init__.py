@@ -1,5 +1,5 @@
-"""Everything that leaves the program as JSON: pure, frozen, versioned data, and no logic.
+"""The classes of all JSON output: frozen, versioned data without logic.
 
-The command line, the web API and the event stream all encode these classes, so the same thing looks
-the same everywhere. Layers above build them; nothing here knows where the values come from.
+The command line, the web API and the event stream encode the same classes, so the same data has the
+same shape everywhere. Layers above build them; nothing here knows where values come from.
 """

@@ -10,25 +10,25 @@ class ArchiveStatus(Struct, frozen=True, kw_only=True):
     path: str
     is_enabled: bool
     sessions: int
-    """Archived sessions."""
+    """Number of archived sessions."""
     sessions_gone: int
-    """Those of them that Claude Code has deleted."""
+    """Number of these that Claude Code has deleted."""
     files: int
     bytes: int
-    """Size of the archived files, each counted once."""
+    """Total size of the archived files, each counted once."""
     stored_bytes: int
-    """Their size in the archive, with all earlier versions."""
+    """Size of the archive on disk, including all earlier versions."""
     last_sync: str | None
-    """When something was last stored, in UTC."""
+    """When data was last stored, in UTC."""
     files_behind: int
-    """Files that are new or have changed since."""
+    """Number of files that are new or have changed since."""
     forgotten: int
-    """Sessions that were removed on purpose and are not archived again."""
+    """Number of sessions that the user has removed, which are not archived again."""
     damaged_manifests: list[str]
     recipients: list[str]
-    """Public keys that the archive is encrypted to; none if it is not encrypted."""
+    """Public keys that the archive is encrypted to; empty if it is not encrypted."""
     has_passphrase: bool
-    """Whether a passphrase opens it."""
+    """Whether it can be opened with a passphrase."""
     is_rewriting: bool
     """Whether `archive encrypt` or `decrypt` is running, or was interrupted."""
 
@@ -57,7 +57,7 @@ class ArchivedSessionRow(Struct, frozen=True, kw_only=True):
     project: str | None
     """The name of its directory below `projects`."""
     cwd: str | None = None
-    """Where it worked; None if the index does not know it."""
+    """Its working directory; None if the index does not have it."""
     claude_dir: str
     files: int
     bytes: int
@@ -65,7 +65,7 @@ class ArchivedSessionRow(Struct, frozen=True, kw_only=True):
     modified: float
     """When its transcript was last written, in seconds since 1970."""
     activity: float
-    """When something last happened in it; the same if the index does not know it."""
+    """When it was last active; the same as `modified` if the index does not have it."""
     is_gone: bool
     """Whether Claude Code has deleted it."""
 
@@ -78,7 +78,7 @@ class ArchiveList(Struct, frozen=True, kw_only=True):
 
 
 class DamagedPart(Struct, frozen=True):
-    """An object, manifest or file of the archive that is damaged."""
+    """A damaged object, manifest or file of the archive."""
 
     name: str
     reason: str
@@ -87,7 +87,7 @@ class DamagedPart(Struct, frozen=True):
 
 
 class ArchiveVerification(Struct, frozen=True, kw_only=True):
-    """`archive verify`: what was checked, and everything that is damaged."""
+    """`archive verify`: what was checked, and all damage."""
 
     schema: str = "recollect.archive-verify/1"
     is_deep: bool
@@ -105,11 +105,11 @@ class WrittenFile(Struct, frozen=True):
 
     path: str
     outcome: str
-    """`restored`, or `present` if the same bytes were there already."""
+    """`restored`, or `present` if the same file already existed."""
 
 
 class ArchiveRestore(Struct, frozen=True, kw_only=True):
-    """`archive restore`: which files were written where."""
+    """`archive restore`: the files that were written."""
 
     schema: str = "recollect.archive-restore/1"
     directory: str
@@ -118,7 +118,7 @@ class ArchiveRestore(Struct, frozen=True, kw_only=True):
 
 
 class ArchiveExport(Struct, frozen=True, kw_only=True):
-    """`archive export`: what was written to one file."""
+    """`archive export`: the content of the tar file."""
 
     schema: str = "recollect.archive-export/1"
     path: str
@@ -136,7 +136,7 @@ class ArchiveRemoval(Struct, frozen=True, kw_only=True):
     is_dry_run: bool
     sessions: list[str]
     kept: list[str]
-    """Sessions that match but are still in the Claude directory."""
+    """Matching sessions that were kept because they are still in the Claude directory."""
     versions: int
     objects: int
     bytes: int
@@ -153,11 +153,11 @@ class BundleReport(Struct, frozen=True, kw_only=True):
     stored_bytes: int
     is_encrypted: bool
     secrets: dict[str, int]
-    """How many possible secrets of each kind the sessions contain; they are not masked."""
+    """Number of possible secrets by kind; they are not masked."""
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
-    """`import`: which files were written where, or would be."""
+    """`import`: the files that were written, or would be."""
 
     schema: str = "recollect.import/1"
     is_dry_run: bool

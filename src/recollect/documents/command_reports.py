@@ -1,4 +1,4 @@
-"""JSON output of commands that have no module of their own here."""
+"""JSON output of commands that do not have a separate module."""
 
 from enum import StrEnum
 from typing import Any, Final, Literal
@@ -13,7 +13,7 @@ RunEventName = Literal["started", "message", "text", "stderr", "ended"]
 
 
 class RunFigures(Struct, frozen=True, kw_only=True):
-    """The totals of one run; None is what the client did not report."""
+    """The totals of one run; values that the client did not report are None."""
 
     turns: int
     replies: int
@@ -55,14 +55,14 @@ class OpenDocument(Struct, frozen=True, kw_only=True):
 
     schema: Literal["recollect.open/1"] = "recollect.open/1"
     session_id: str | None
-    """Null if no session was named."""
+    """Null if no session was given."""
     record: str | None
     path: str
     link: str | None
 
 
 class SettingOrigin(StrEnum):
-    """Where a value comes from, in order of increasing precedence."""
+    """The origin of a value, in order of increasing precedence."""
 
     DEFAULT = "default"
     FILE = "file"
@@ -82,7 +82,7 @@ class Effective(Struct, frozen=True, kw_only=True):
 
 
 class ConfigDocument(Struct, frozen=True, kw_only=True):
-    """The settings in effect."""
+    """The effective settings."""
 
     schema: Literal["recollect.config/1"] = "recollect.config/1"
     path: str
@@ -96,11 +96,11 @@ class ExportedFile(Struct, frozen=True, kw_only=True):
     path: str
     size: int
     session_id: str | None = None
-    """The session in it; None for an index, an image, or a table of many sessions."""
+    """The exported session; None for an index, an image, or a table of many sessions."""
 
 
 class MaskedKind(Struct, frozen=True, kw_only=True):
-    """How often secrets of one kind were masked."""
+    """Number of masked secrets of one kind."""
 
     kind: str
     count: int
@@ -124,16 +124,16 @@ class SecretFinding(Struct, frozen=True, kw_only=True):
     """The secrets of one kind in one turn of a session."""
 
     kind: str
-    """What it is, such as `aws-key`, `password` or `private-key`."""
+    """The kind of secret, such as `aws-key`, `password` or `private-key`."""
     confidence: Literal["definite", "likely"]
     session: str
-    """The id of the session, or of the subagent whose transcript it is in."""
+    """The id of the session, or of the subagent whose transcript contains it."""
     turn: int | None
     """The number of the turn; None for a file beside the transcript."""
     timestamp: str | None
-    """When it was written first."""
+    """When it was first written."""
     count: int
-    """How many records of the turn contain one, counted once for each value."""
+    """Number of records of the turn that contain one, counted once per value."""
 
 
 class NotedKind(Struct, frozen=True, kw_only=True):
@@ -143,7 +143,7 @@ class NotedKind(Struct, frozen=True, kw_only=True):
     confidence: Literal["definite", "likely"]
     session: str
     count: int
-    """How many records contain one, counted once for each value."""
+    """Number of records that contain one, counted once per value."""
     first: str | None
     """When the first was written."""
 
@@ -177,11 +177,11 @@ class TextStatus(Struct, frozen=True, kw_only=True):
     """Its size on disk; 0 if there is none yet."""
     is_current: bool = False
     files_behind: int = 0
-    """Transcripts with texts still to be indexed, or that are deleted and still in the index."""
+    """Number of transcripts to be indexed, or to be removed because they were deleted."""
 
 
 class IndexDocument(Struct, frozen=True, kw_only=True):
-    """What was done, and the resulting status."""
+    """The work done, and the resulting status."""
 
     schema: Literal["recollect.index/2"] = "recollect.index/2"
     path: str

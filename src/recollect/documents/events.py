@@ -1,4 +1,4 @@
-"""Events of growing sessions and of conversations, as `recollect follow` and the API send them."""
+"""Events of growing sessions and of conversations, from `recollect follow` and the API."""
 
 from typing import Any, Final, Literal
 
@@ -45,7 +45,7 @@ class SessionChange(Struct, frozen=True, kw_only=True):
     gone: tuple[str, ...] = ()
     """Paths of transcripts that no longer exist."""
     live: dict[str, str | None] | None = None
-    """What running clients are doing, by session; None if that has not changed."""
+    """The status of running clients by session; None if unchanged."""
     is_searchable: bool | None = None
 
 
@@ -61,28 +61,28 @@ class ConversationRow(Struct, frozen=True, kw_only=True):
     """A conversation with Claude Code that this server started."""
 
     id: str
-    """The server's own id, not that of the session."""
+    """The id on this server, not that of the session."""
     session_id: str | None
     title: str
     directory: str
     status: str
-    """`starting`, `idle`, `working`, `waiting` (for a person) or `ended`."""
+    """`starting`, `idle`, `working`, `waiting` (for the user) or `ended`."""
     waiting: tuple[str, ...]
-    """What its open requests are about: the tools, `question` or `plan`."""
+    """The subjects of its open requests: tools, `question` or `plan`."""
     model: str | None
     permission_mode: str | None
     effort: str | None
-    """How much the model thinks: a level, `off`, or None for the default."""
+    """The thinking effort: a level, `off`, or None for the default."""
     cost_usd: float | None
-    """As the client counts it; None until its first turn is over."""
+    """As reported by the client; None until its first turn is over."""
     started: float
     """Seconds since 1970."""
     active: float
-    """When something last happened, in seconds since 1970."""
+    """Time of the last activity, in seconds since 1970."""
     waited_seconds: float
-    """How long requests have waited for a person, up to `waiting_since`."""
+    """Total time that requests have waited for the user, until `waiting_since`."""
     waiting_since: float | None
-    """From when on a request is still waiting, in seconds since 1970."""
+    """Since when a request has been waiting, in seconds since 1970; None if none is."""
 
 
 class ConversationsDocument(Struct, frozen=True, kw_only=True):
@@ -90,11 +90,11 @@ class ConversationsDocument(Struct, frozen=True, kw_only=True):
 
     conversations: tuple[ConversationRow, ...]
     max_running: int
-    """How many may run at once."""
+    """Maximum number that may run at once."""
 
 
 class BlockEvent(Struct, frozen=True, kw_only=True):
-    """The model starts to write a block, or writes more of it: `text` is what is new."""
+    """The model has started a block or written more of it; `text` is the new part."""
 
     message: str
     index: int
@@ -105,7 +105,7 @@ class BlockEvent(Struct, frozen=True, kw_only=True):
 
 
 class RecordEvent(Struct, frozen=True, kw_only=True):
-    """A record is complete: it replaces what was streamed of its block."""
+    """A record is complete: it replaces the streamed parts of its block."""
 
     uuid: str | None
     agent: str | None
@@ -114,15 +114,15 @@ class RecordEvent(Struct, frozen=True, kw_only=True):
 
 
 class ConversationStatusEvent(Struct, frozen=True, kw_only=True):
-    """What the conversation is doing now, and its settings."""
+    """The status of the conversation and its settings."""
 
     conversation: ConversationRow
     detail: str = ""
-    """The client's own word for it, for example `requesting` or `compacting`."""
+    """The status reported by the client, for example `requesting` or `compacting`."""
 
 
 class PromptEvent(Struct, frozen=True, kw_only=True):
-    """A prompt waits, was taken by the client, or was withdrawn."""
+    """A prompt was queued, taken by the client, or withdrawn."""
 
     uuid: str
     state: PromptState
@@ -131,7 +131,7 @@ class PromptEvent(Struct, frozen=True, kw_only=True):
 
 
 class RequestEvent(Struct, frozen=True, kw_only=True):
-    """The client asks the user, or the request is settled: `how` says how, and is "" before."""
+    """A request of the client to the user was opened or settled; `how` is "" while it is open."""
 
     id: str
     how: str = ""
@@ -146,6 +146,6 @@ class ConversationNotice(Struct, frozen=True, kw_only=True):
 
 
 class TasksEvent(Struct, frozen=True, kw_only=True):
-    """The background tasks that run, by id, with their descriptions."""
+    """The running background tasks by id, with their descriptions."""
 
     tasks: dict[str, str]

@@ -1,4 +1,4 @@
-"""Files as documents: what sessions changed in them, their versions, lines and commits."""
+"""Documents about files: changes by sessions, versions, lines and commits."""
 
 from typing import Literal
 
@@ -13,10 +13,10 @@ class VersionEntry(Struct, frozen=True, kw_only=True):
 
     number: int
     session: str | None
-    """The session in which it was made or seen."""
+    """The session that created or read it."""
     turn: int | None
     uuid: str | None
-    """The record of the change, or of the prompt at which it was seen."""
+    """The record of the change, or of the prompt at which it was found."""
     time: str | None
     known: str
     """`exact`, `replayed`, `inferred` or `partial`."""
@@ -31,7 +31,7 @@ class VersionEntry(Struct, frozen=True, kw_only=True):
     model: str | None = None
     prompt: str = ""
     causes: tuple[str, ...] = ()
-    """What may have changed the file from outside, most likely first."""
+    """Possible causes of an outside change, most likely first."""
 
 
 class FileDocument(Struct, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ class CheckpointFile(Struct, frozen=True, kw_only=True):
 
     path: str
     known: str | None
-    """How well its content is known; null if it is not."""
+    """How certain its content is; null if unknown."""
     exists: bool
 
 
@@ -92,7 +92,7 @@ class OpcodeEntry(Struct, frozen=True, kw_only=True):
     id: str
     time: str | None
     description: str
-    """What it is called, or else the prompt before it."""
+    """Its description, or else the prompt before it."""
     files: int
 
 
@@ -139,7 +139,7 @@ class CommitEntry(Struct, frozen=True, kw_only=True):
 
     commit: str
     how: str
-    """`printed`, `note`, `trailer`, `content` or `time`, surest first; the last is a hint."""
+    """`printed`, `note`, `trailer`, `content` or `time`, most certain first; the last is a hint."""
     time: str | None
     """When it was committed; null if the repository does not have it."""
     subject: str | None
@@ -158,7 +158,7 @@ class CommitsDocument(Struct, frozen=True, kw_only=True):
 
 
 class PromptLines(Struct, frozen=True, kw_only=True):
-    """How many lines a prompt wrote."""
+    """The lines written by a prompt."""
 
     session: str
     turn: int | None
@@ -185,9 +185,9 @@ class WhyDocument(Struct, frozen=True, kw_only=True):
     commit: str
     subject: str
     added: int
-    """Lines that the commit added."""
+    """Number of lines that the commit added."""
     other: int
-    """Of these, lines that Claude Code did not write."""
+    """Number of these that Claude Code did not write."""
     unknown: int
     prompts: tuple[PromptLines, ...]
     sessions: tuple[LinkedSession, ...] = ()
@@ -203,7 +203,7 @@ class TreeDocument(Struct, frozen=True, kw_only=True):
     other: int
     unknown: int
     written: int
-    """Lines that Claude Code has ever written there."""
+    """Number of lines that Claude Code ever wrote there."""
     survived: int
-    """Lines of these that are still there."""
+    """Number of these that are still there."""
     prompts: tuple[PromptLines, ...]

@@ -1,7 +1,7 @@
 """The report of a health check, as plain data; docs/doctor.md documents its JSON form.
 
 A report contains names and counts but no content of sessions, so that it can be pasted into a
-public issue. It does contain file names, relative to what was surveyed.
+public issue. It does contain file names, relative to the checked directory.
 """
 
 from typing import Literal
@@ -74,9 +74,9 @@ class RootReport(Struct, frozen=True, kw_only=True):
     retention_is_set: bool
     retention_problem: str | None
     expiring: tuple[Expiring, ...]
-    """Sessions that expire within a week, the earliest first."""
+    """Sessions that expire within a week, earliest first."""
     overdue: int
-    """How many of them are deleted when Claude Code starts next."""
+    """Number of these that Claude Code deletes at its next start."""
     next_expiry: str | None
     orphans: tuple[Orphan, ...]
     timelines: tuple[OpcodeTimeline, ...] = ()
@@ -98,7 +98,7 @@ class IndexReport(Struct, frozen=True, kw_only=True):
 
 
 class ArchiveReport(Struct, frozen=True, kw_only=True):
-    """The archive in short."""
+    """Summary of the archive."""
 
     path: str
     is_enabled: bool
@@ -111,7 +111,7 @@ class ArchiveReport(Struct, frozen=True, kw_only=True):
 
 
 class HealthReport(Struct, frozen=True, kw_only=True):
-    """The combined report of all surveyed files."""
+    """The combined report of all checked files."""
 
     schema: Literal["recollect.doctor/2"] = "recollect.doctor/2"
     files: int = 0

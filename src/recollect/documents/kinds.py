@@ -1,7 +1,7 @@
-"""The closed sets of values in documents, which the session model uses as well.
+"""Enumerations in documents, also used by the session model.
 
-They are apart from the documents, so that a command that prints a list need not load the shapes of
-whole conversations.
+Separate from the documents, so that a command that prints a list need not load the classes of whole
+conversations.
 """
 
 from enum import IntEnum, StrEnum
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class InputKind(StrEnum):
-    """Where the input of a user record comes from."""
+    """The origin of the input in a user record."""
 
     TYPED = "typed"
     QUEUED = "queued"
@@ -35,7 +35,7 @@ class InputKind(StrEnum):
 
 
 class ContextKind(StrEnum):
-    """What a context is; the second group is that of claude-code-plus."""
+    """The kind of a context; the second group is from claude-code-plus."""
 
     IDE_SELECTION = "ide_selection"
     IDE_OPENED_FILE = "ide_opened_file"
@@ -56,7 +56,7 @@ class ContextKind(StrEnum):
 
 
 class ContextPartKind(StrEnum):
-    """What a part of the context is, in the words of Claude Code where it has one."""
+    """The kind of a part of the context, with the names of Claude Code where possible."""
 
     PROMPT = "prompt"
     TOOL = "tool"
@@ -77,7 +77,7 @@ class ContextPartKind(StrEnum):
 
 
 class Context(Struct, frozen=True):
-    """Something added to the user's text: its kind, its text, and the file it is about."""
+    """Something attached to the user's text: its kind, its text and its file."""
 
     kind: ContextKind
     text: str
@@ -97,7 +97,7 @@ class ToolStatus(StrEnum):
 
 
 class RejectedBy(StrEnum):
-    """Who did not let a tool run."""
+    """Who rejected a tool call."""
 
     PERSON = "person"
     RULE = "rule"
@@ -113,7 +113,7 @@ class SubagentKind(StrEnum):
 
 
 class SubagentOutcome(StrEnum):
-    """How the work of a subagent ended, as far as the session says."""
+    """How a subagent ended, as recorded in the session."""
 
     RUNNING = "running"
     COMPLETED = "completed"
@@ -122,19 +122,19 @@ class SubagentOutcome(StrEnum):
 
 
 class FileAction(StrEnum):
-    """What a call did to a file, or would have done."""
+    """The effect of a call on a file, intended or actual."""
 
     READ = "read"
     EDIT = "edit"
     CREATE = "create"
     UPDATE = "update"
     WRITE = "write"
-    """A write that was never made, so whether the file existed is unknown."""
+    """A write that did not happen, so whether the file existed is unknown."""
     EDIT_NOTEBOOK = "edit_notebook"
 
 
 class StatusKind(StrEnum):
-    """What a session is doing."""
+    """The status of a session."""
 
     RUNNING = "running"
     WAITING_FOR_PERMISSION = "waiting_for_permission"
@@ -145,7 +145,7 @@ class StatusKind(StrEnum):
 
 
 class TextKind(IntEnum):
-    """What a text is in its session."""
+    """The role of a text in its session."""
 
     PROMPT = 1
     COMMAND = 2

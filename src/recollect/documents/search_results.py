@@ -32,7 +32,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     is_subagent: bool
     snippet: Snippet
     more_in_session: int
-    """How many more hits its session has that are not listed."""
+    """Number of hits in its session that are not listed."""
     missing: tuple[str, ...] = ()
     """Words of the query that no text of its session contains."""
     turn: int | None = None
@@ -46,18 +46,18 @@ class FacetValue(Struct, frozen=True):
     count: int
     """Hits with this value."""
     query: str
-    """What to add to the query to find only those; one with OR goes in parentheses first."""
+    """The term to add to the query for only these; put a query with OR in parentheses first."""
 
 
 class Facet(Struct, frozen=True):
-    """How the hits are spread over the values of a field, the most frequent first."""
+    """Counts of hits by the values of a field, most frequent first."""
 
     name: Literal["project", "role", "tool", "error", "model", "date"]
     values: tuple[FacetValue, ...]
 
 
 class SessionMention(Struct, frozen=True, kw_only=True):
-    """What the session of a hit is called."""
+    """The title and project of a hit's session."""
 
     title: str | None
     project: str
@@ -70,10 +70,10 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
 
     schema: Literal["recollect.search/2"] = "recollect.search/2"
     query: str
-    """The query as it was understood."""
+    """The query in canonical form."""
     total: int
     total_sessions: int
-    """All sessions with a hit, of which `hits` has those from `offset` on."""
+    """Number of sessions with a hit; `hits` has those from `offset` on."""
     offset: int
     is_total_exact: bool
     """False if there may be more hits than could be found in time."""
@@ -86,12 +86,12 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
     split: tuple[str, ...]
     """Names that occur nowhere as a whole: their parts are searched for instead."""
     corrected: dict[str, str] = {}
-    """Words that occur nowhere, and what is searched for instead."""
+    """Words that occur nowhere, with the words searched for instead."""
     capped: tuple[str, ...] = ()
-    """Words that are part of more words than were searched: the shortest 10,000."""
+    """Words contained in more than 10,000 words, of which only the shortest were searched."""
     hits: tuple[Hit, ...]
-    """Grouped by session, the best session first."""
+    """Grouped by session, best session first."""
     sessions: dict[str, SessionMention]
     """The sessions of the hits, by id."""
     facets: tuple[Facet, ...] = ()
-    """Counts of all hits by field, if they were asked for."""
+    """Counts of all hits by field, if requested."""

@@ -1,7 +1,7 @@
-"""Sessions as documents: one with its turns, its outline, lists of sessions, the overview of all,
-and what else the web API answers.
+"""Documents about sessions: a session with its turns, its outline, lists, the overview, and other
+responses of the web API.
 
-`/api/history` spells its fields as other programs for these files do.
+The fields of `/api/history` have the names that other programs use.
 """
 
 from typing import Literal
@@ -27,11 +27,11 @@ class ShowDocument(Struct, frozen=True, kw_only=True):
     session: session_listing.Metadata
     turns: tuple[turn_documents.TurnView, ...]
     at: str | None = None
-    """The uuid of what was asked for with `--at`, or `turn-3`; a subagent's is at its call."""
+    """The anchor of the place in `--at`: a uuid or `turn-3`; for a subagent that of its call."""
 
 
 class ShowHead(Struct, frozen=True, kw_only=True):
-    """A session on the first line of JSON Lines; each of the others is a turn."""
+    """The first line of JSON Lines: the session; each following line is a turn."""
 
     schema: Literal["recollect.show/2"] = "recollect.show/2"
     session: session_listing.Metadata
@@ -44,7 +44,7 @@ class TurnsDocument(Struct, frozen=True, kw_only=True):
 
     id: str
     start: int
-    """How many turns come before the first one here; turns themselves are numbered from 1."""
+    """Number of turns before the first one here; turns themselves are numbered from 1."""
     total: int | None
     is_partial: bool
     turns: tuple[turn_documents.TurnView, ...]
@@ -54,16 +54,16 @@ class ActivityDay(Struct, frozen=True, kw_only=True):
     """Activity on one day."""
 
     day: str
-    """Such as `2026-11-15`, in the local time zone."""
+    """The day, such as `2026-11-15`, in the local time zone."""
     cost_usd: float | None
     """Cost at list prices; None if no price is known."""
     tokens: int
     sessions: int
-    """Sessions that started."""
+    """Number of sessions that started."""
 
 
 class PeriodTotals(Struct, frozen=True, kw_only=True):
-    """Activity over a range of days, both ends included."""
+    """Activity over a range of days, both inclusive."""
 
     since: str
     until: str
@@ -73,9 +73,9 @@ class PeriodTotals(Struct, frozen=True, kw_only=True):
 
 
 class ProjectGroup(Struct, frozen=True, kw_only=True):
-    """The project directories that belong together: a folder, its worktrees, and where it was.
+    """Project directories that belong together: a folder, its worktrees and its earlier locations.
 
-    Usage is that of the last 90 days.
+    Usage covers the last 90 days.
     """
 
     path: str | None
@@ -84,9 +84,9 @@ class ProjectGroup(Struct, frozen=True, kw_only=True):
     """Names of their directories below `projects/`, the main one first."""
     worktrees: int
     moved: int
-    """How many earlier locations the folder had."""
+    """Number of earlier locations of the folder."""
     sessions: int
-    """Sessions that still exist."""
+    """Number of sessions that still exist."""
     tokens: int
     cost_usd: float | None
     last_active: float
@@ -100,24 +100,24 @@ class Overview(Struct, frozen=True, kw_only=True):
     timezone: str
     sessions: int
     live: tuple[session_listing.SessionListing, ...]
-    """Open in a client right now: those that wait for you first, then those at work."""
+    """Sessions open in a client: those waiting for you first, then those at work."""
     days: tuple[ActivityDay, ...]
-    """The days of the last year on which anything happened."""
+    """The days of the last year with activity."""
     this_week: PeriodTotals
-    """From Monday to today."""
+    """This week, from Monday to today."""
     last_week: PeriodTotals
-    """The same days of the week before."""
+    """The same days of last week."""
     recent: tuple[session_listing.SessionListing, ...]
     expiring: tuple[session_listing.SessionListing, ...]
-    """Those that Claude Code deletes first, within a week, and that are not archived."""
+    """Sessions that Claude Code deletes next, within a week, and that are not archived."""
     expiring_total: int
-    """How many it deletes within a week that are not archived."""
+    """Number of sessions that it deletes within a week and that are not archived."""
     projects: tuple[ProjectGroup, ...]
-    """The most recently active first."""
+    """Most recently active first."""
 
 
 class HistorySession(Struct, frozen=True, kw_only=True, rename="camel"):
-    """The metadata of a session; times in milliseconds since 1970 unless they are texts."""
+    """The metadata of a session; numeric times are in milliseconds since 1970."""
 
     id: str
     project_id: str
@@ -145,11 +145,11 @@ class HistorySession(Struct, frozen=True, kw_only=True, rename="camel"):
     git_branch: str | None
     is_live: bool
     total_tokens: int | None
-    """Its own, with those of its subagents."""
+    """Its own tokens and those of its subagents."""
     copied_tokens: int | None
-    """Those of replies that were copied from another session, where they count."""
+    """Tokens of replies copied from another session, which are counted there."""
     cost_usd: float | None
-    """At list prices, with its subagents; null when no price is known."""
+    """Cost at list prices, including its subagents; null if no price is known."""
     models: tuple[str, ...]
 
 
@@ -158,25 +158,25 @@ class HistoryPage(Struct, frozen=True, kw_only=True, rename="camel"):
 
     sessions: list[HistorySession]
     total: int
-    """Sessions on all pages."""
+    """Number of sessions on all pages."""
     has_more: bool
     page: int
     page_size: int
     is_complete: bool
-    """False until the files have been read for the first time."""
+    """False until all files have been read for the first time."""
 
 
 class SessionMetrics(Struct, frozen=True, kw_only=True):
     """The figures of a session, without those of its subagents."""
 
     tokens: Tokens
-    """Its own, as usage counts them."""
+    """Its own tokens, as counted by usage."""
     copied_tokens: Tokens
-    """Those of replies that a fork copied from another session, where they count."""
+    """Tokens of replies that a fork copied from another session, which are counted there."""
     client_cost_usd: float | None
     """Cost that a client up to 1.0.2x recorded for its replies (`costUSD`)."""
     client_priced: int
-    """Replies without token counts, whose cost is only known from the client."""
+    """Number of replies without token counts, whose cost is the one recorded by the client."""
     start: str | None
     end: str | None
     duration_ms: float | None
@@ -193,16 +193,16 @@ class SessionMetrics(Struct, frozen=True, kw_only=True):
 
 
 class TokenShares(Struct, frozen=True, kw_only=True):
-    """How the tokens of a session are counted, by a look at all transcripts."""
+    """How the tokens of a session are counted, given all transcripts."""
 
     own: Tokens
-    """Those of its own replies."""
+    """Tokens of its own replies."""
     copied: Tokens
-    """Those of replies that are in its transcript and count in another session."""
+    """Tokens of replies in its transcript that are counted in another session."""
     subagents: Tokens
-    """Those of its subagents, also of those that have no transcript."""
+    """Tokens of its subagents, including those without a transcript."""
     cost_usd: float | None
-    """At list prices, with its subagents; None if no price is known."""
+    """Cost at list prices, including its subagents; None if no price is known."""
 
 
 class SubagentRow(Struct, frozen=True, kw_only=True):
@@ -218,17 +218,17 @@ class SubagentRow(Struct, frozen=True, kw_only=True):
 
 
 class SessionDocument(Struct, frozen=True, kw_only=True):
-    """A session as a whole."""
+    """A whole session."""
 
     session: session_listing.SessionListing
     metrics: SessionMetrics
     segments: int
-    """Segments: parts between compactions."""
+    """Number of segments, the parts between compactions."""
     branches: int
-    """Points where the conversation branches."""
+    """Number of points where the conversation branches."""
     subagents: list[SubagentRow]
     irregular: int
-    """Lines that are not known records."""
+    """Number of lines that are not known records."""
 
 
 class OutlineSubagent(Struct, frozen=True, kw_only=True):
@@ -238,7 +238,7 @@ class OutlineSubagent(Struct, frozen=True, kw_only=True):
     call_uuid: str | None
     """The record of the call that started it."""
     turn: int
-    """The number of the turn with that call, among those of the session or subagent that made it.
+    """The number of the turn with that call, in the session or subagent that made it.
     """
     agent_type: str | None
     description: str | None
@@ -253,9 +253,9 @@ class OutlineFailure(Struct, frozen=True, kw_only=True):
     uuid: str | None
     """The record of the call, or of the error message."""
     tool: str
-    """The name of the tool as people say it; empty for a request to the API."""
+    """The display name of the tool; empty for an API request."""
     line: str
-    """What the call was about, or the error message."""
+    """The subject of the call, or the error message."""
 
 
 class OutlineEntry(Struct, frozen=True, kw_only=True):
@@ -264,30 +264,30 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     number: int
     """Counted from 1 through the whole session."""
     uuid: str | None
-    """That of the prompt's record, as in the turn's view."""
+    """The uuid of the prompt's record, as in the turn's view."""
     kind: kinds.InputKind | None
     line: str
-    """The first line of what opened it."""
+    """The first line of the input that started it."""
     is_by_person: bool
     is_on_main_path: bool
     is_branch: bool
-    """Whether it is one of several continuations of the same place."""
+    """Whether it is one of several branches from the same place."""
     segment: int
     """The number of its segment, from 0."""
     start: str | None
     tool_calls: int
     errors: int
-    """Failed tool calls and API failures."""
+    """Number of failed tool calls and API failures."""
     failures: tuple[OutlineFailure, ...] = ()
-    """Those, in order."""
+    """These failures, in order."""
     trace: str
     """Its steps, two characters each, as `recollect.session.figures` writes them."""
     context_tokens: int = 0
-    """How much the model read for its last reply of the turn."""
+    """Tokens that the model read for its last reply of the turn."""
     cost_usd: float | None = None
-    """At list prices; None if a price is not known."""
+    """Cost at list prices; None if a price is not known."""
     backups: int = 0
-    """How many files Claude Code backed up as they were at this prompt."""
+    """Number of files that Claude Code backed up at this prompt."""
     subagents: tuple[OutlineSubagent, ...] = ()
     """The subagents that the turn started."""
 
@@ -296,7 +296,7 @@ class OutlineFile(Struct, frozen=True, kw_only=True):
     """A file that a session changed, in order of its first change."""
 
     path: str
-    """Relative to the work directory, if it is below it."""
+    """Relative to the working directory if inside it."""
     lines_added: int
     lines_removed: int
 
@@ -314,7 +314,7 @@ class FindHit(Struct, frozen=True, kw_only=True):
 
     uuid: str
     turn: int | None = None
-    """Its turn, counted from 1."""
+    """The number of its turn, counted from 1."""
 
 
 class FindDocument(Struct, frozen=True, kw_only=True):
@@ -345,7 +345,7 @@ class ProjectsDocument(Struct, frozen=True, kw_only=True):
 
 
 class HealthDocument(Struct, frozen=True, kw_only=True):
-    """The state of the files, and of our own index."""
+    """The state of the files and of the index."""
 
     report: health_report.HealthReport
     sessions: int

@@ -1,8 +1,8 @@
 """A session in a list: one class for files, index, commands, pages and API.
 
-The first fields come from the transcript and are kept in the index. The others are known only at
-the moment of the question: who has the session open, what it cost, when it expires. A value that
-is not known is None; nothing here finds one out.
+The first fields come from the transcript and are stored in the index. The others are only known at
+query time: the running client, the usage and the expiry. Unknown values are None; nothing is
+computed here.
 """
 
 from bisect import bisect_right
@@ -11,15 +11,15 @@ from msgspec import Struct
 
 
 class LiveProcess(Struct, frozen=True, kw_only=True):
-    """The client that has a session open right now, as it describes itself."""
+    """The client that has a session open, as reported by the client."""
 
     pid: int
     status: str | None = None
-    """What it is doing, such as `busy`."""
+    """Its status, such as `busy`."""
     name: str | None = None
     version: str | None = None
     updated_at: float | None = None
-    """When it last reported that, in seconds since 1970."""
+    """When it last reported its status, in seconds since 1970."""
 
 
 class SessionUsage(Struct, frozen=True, kw_only=True):
@@ -28,16 +28,16 @@ class SessionUsage(Struct, frozen=True, kw_only=True):
     replies: int = 0
     tokens: int = 0
     copied_tokens: int = 0
-    """Those of replies in its transcript that count in another session."""
+    """Tokens of replies in its transcript that are counted in another session."""
     cost_usd: float | None = None
     client_priced: int = 0
     models: tuple[str, ...] = ()
 
 
 class SessionListing(Struct, frozen=True):
-    """A session in a list; None where no record says it.
+    """A session in a list; values that no record contains are None.
 
-    Counts are None until the whole file has been read: a list reads the head and the tail of a
+    Counts are None until the whole file has been read: a list reads only the head and the tail of a
     large file.
     """
 
@@ -50,7 +50,7 @@ class SessionListing(Struct, frozen=True):
     modified: float
     """When the file was last written, in seconds since 1970."""
     activity: float
-    """When something last happened in the session, in seconds since 1970."""
+    """Time of the last activity, in seconds since 1970."""
     created: str | None = None
     """Time of the first record."""
     last_active: str | None = None
@@ -64,7 +64,7 @@ class SessionListing(Struct, frozen=True):
     tag: str | None = None
     is_subagent: bool = False
     parent_id: str | None = None
-    """For a subagent, the session that it worked for."""
+    """For a subagent, the session that started it."""
     forked_from: str | None = None
     """The session that its first records were copied from: named in them, or found by the
     compaction that they begin with.
@@ -72,14 +72,14 @@ class SessionListing(Struct, frozen=True):
     continued_in: str | None = None
     """The session that continues this one without a copy."""
     first_reply_id: str | None = None
-    """Id of the first reply: two sessions with the same one began as the same conversation."""
+    """Id of the first reply; sessions with the same one started as the same conversation."""
     models: tuple[str, ...] = ()
-    """The models that replied, in order; of a large file only those in its head and tail."""
+    """The models that replied, in order; for a large file only those in its head and tail."""
     message_count: int | None = None
-    """Prompts and distinct replies."""
+    """Number of prompts and distinct replies."""
     turn_count: int | None = None
     error_count: int | None = None
-    """Failed tool calls and API errors."""
+    """Number of failed tool calls and API errors."""
     compaction_count: int | None = None
     compaction_summary: str | None = None
     """Start of the summary of the last compaction."""
@@ -88,19 +88,19 @@ class SessionListing(Struct, frozen=True):
     client_cost_usd: float | None = None
     """The cost that a client up to 1.0.2x recorded for its own replies (`costUSD`)."""
     trace: str | None = None
-    """Its steps, two characters each: what it was, and how long it took from 0 to 9."""
+    """Its steps, two characters each: the kind, and the duration from 0 to 9."""
     agent_id: str | None = None
     """For a subagent, its id."""
     duration_ms: float | None = None
     """From the first record to the last."""
     replies: int | None = None
-    """Replies that were counted, including those of its subagents."""
+    """Number of counted replies, including those of its subagents."""
     tokens: int | None = None
-    """Tokens that were counted, including those of its subagents."""
+    """Counted tokens, including those of its subagents."""
     cost_usd: float | None = None
     """Cost at list prices, including its subagents; None if no price is known."""
     client_priced: int | None = None
-    """Replies without token counts, whose cost is as recorded by the client."""
+    """Number of replies without token counts, whose cost is the one recorded by the client."""
     live: LiveProcess | None = None
     """The client that has the session open right now."""
     expires: str | None = None
@@ -108,7 +108,7 @@ class SessionListing(Struct, frozen=True):
     is_archived: bool = False
     """Whether Claude Code has deleted the transcript, so that it is read from the archive."""
     is_partial: bool = False
-    """Whether it was made of what Claude Code left of a deleted session, such as its prompts."""
+    """Whether it was reconstructed from leftovers of a deleted session, such as its prompts."""
     starred: bool = False
     """Whether you starred it."""
     note: str | None = None
@@ -118,13 +118,13 @@ class SessionListing(Struct, frozen=True):
     relation: str | None = None
     """In a tree, the relation to its parent: subagent, fork, continuation or clear."""
     children: "tuple[SessionListing, ...]" = ()
-    """In a tree, its subagents, forks, continuations and what follows a `/clear` in it."""
+    """In a tree, its subagents, forks, continuations and sessions after a `/clear`."""
 
 
 STORED_FIELDS = SessionListing.__struct_fields__[
     : SessionListing.__struct_fields__.index("agent_id")
 ]
-"""The fields that come from the transcript and are kept in the index, in their order."""
+"""The fields that come from the transcript and are stored in the index, in order."""
 
 
 class Metadata(Struct, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ class Metadata(Struct, frozen=True, kw_only=True):
     modified: float | None
     """When the file was last written, as a Unix timestamp."""
     message_count: int
-    """User prompts and distinct replies."""
+    """Number of user prompts and distinct replies."""
     is_subagent: bool
     agent_id: str | None
     path: str | None
@@ -153,7 +153,7 @@ class Metadata(Struct, frozen=True, kw_only=True):
 
 
 class FileFigures(Struct, frozen=True, array_like=True):
-    """What lists show of a transcript beyond what its head and tail say."""
+    """Values that lists show and that require reading the whole transcript."""
 
     models: tuple[str, ...] = ()
     turns: int = 0
@@ -161,13 +161,13 @@ class FileFigures(Struct, frozen=True, array_like=True):
     errors: int = 0
     compactions: int = 0
     summary: str = ""
-    """How the summary of the last compaction begins."""
+    """Start of the summary of the last compaction."""
     copied_tokens: int = 0
     client_cost_usd: float | None = None
     trace: str = ""
-    """Its steps, as `recollect.session.figures` writes them."""
+    """Its steps, encoded by `recollect.session.figures`."""
     turn_starts: tuple[int, ...] = ()
-    """Where its turns start, as `recollect.session.figures` finds them."""
+    """Where its turns start, from `recollect.session.figures`."""
 
     def find_turn(self, offset: int) -> int | None:
         """Return the number of the turn of the record at `offset`; None before the first one."""
@@ -176,7 +176,7 @@ class FileFigures(Struct, frozen=True, array_like=True):
 
 
 class CallSummary(Struct, frozen=True, array_like=True, gc=False):
-    """One tool call: which tool, how it ended, when it began in seconds since 1970, how long.
+    """One tool call: tool, status, start in seconds since 1970, and duration.
 
     A copy of a call in another file has the same id.
     """

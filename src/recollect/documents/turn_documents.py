@@ -1,9 +1,9 @@
-"""A conversation as data: turns, the steps of each in order, and the parts that steps consist of.
+"""A conversation as data: turns, their steps in order, and the parts of steps.
 
-Terminal, page and JSON all show these. There is no step per tool: everything that tools do is shown
-with a dozen kinds of parts, so a new tool needs one view and no change to any renderer. Nothing is
-escaped here, because only the destination determines how. A subagent is a reference; its turns
-are requested from the session.
+Terminal, pages and JSON all use these. There is no step type per tool: everything is shown with a
+dozen kinds of parts, so a new tool needs one view and no change to any renderer. Nothing is escaped
+here, because only the destination determines how. A subagent is a reference; its turns are
+requested from the session.
 """
 
 from enum import StrEnum
@@ -15,13 +15,13 @@ from recollect.records.token_usage import Tokens
 
 
 class Prose(Struct, frozen=True, tag="prose"):
-    """Text in Markdown, by a person or a model."""
+    """Markdown text by the user or a model."""
 
     text: str
 
 
 class Plain(Struct, frozen=True, tag="plain"):
-    """Text without markup; line ends count."""
+    """Plain text; line ends are significant."""
 
     text: str
 
@@ -37,13 +37,13 @@ class Code(Struct, frozen=True, tag="code"):
 
 
 class Output(Struct, frozen=True, tag="output"):
-    """What a program printed, with its colours as escape sequences."""
+    """Output of a program, with colours as escape sequences."""
 
     text: str
     is_error: bool = False
-    """Whether it says why a call failed."""
+    """Whether it is the error of a failed call."""
     is_stderr: bool = False
-    """Whether it was printed on standard error, which programs use for progress, too."""
+    """Whether it was printed to standard error, which programs also use for progress."""
 
 
 class Hunk(Struct, frozen=True, kw_only=True, gc=False):
@@ -63,11 +63,11 @@ class Diff(Struct, frozen=True, tag="diff"):
     hunks: tuple[Hunk, ...]
     is_new_file: bool = False
     is_fragment: bool = False
-    """Whether line numbers refer to the compared text, because its place in the file is unknown."""
+    """Whether line numbers are relative to the edited text, because its position is unknown."""
 
 
 class CheckState(StrEnum):
-    """How far an item of a list is."""
+    """The state of an item in a list."""
 
     PENDING = "pending"
     ACTIVE = "in_progress"
@@ -104,7 +104,7 @@ class Entries(Struct, frozen=True, tag="entries"):
 
     entries: tuple[Entry, ...]
     omitted: int = 0
-    """How many more there were."""
+    """Number of omitted entries."""
 
 
 class Fields(Struct, frozen=True, tag="fields"):
@@ -114,7 +114,7 @@ class Fields(Struct, frozen=True, tag="fields"):
 
 
 class Choice(Struct, frozen=True):
-    """One answer that was offered."""
+    """An offered answer."""
 
     label: str
     description: str = ""
@@ -128,7 +128,7 @@ class Question(Struct, frozen=True, tag="question"):
     header: str = ""
     choices: tuple[Choice, ...] = ()
     answer: str | None = None
-    """Their own words, if they chose none of the answers offered."""
+    """Free text, if they chose none of the offered answers."""
 
 
 class Picture(Struct, frozen=True, tag="picture"):
@@ -140,7 +140,7 @@ class Picture(Struct, frozen=True, tag="picture"):
 
 
 class Json(Struct, frozen=True, tag="json"):
-    """A value that nothing is known about, as JSON."""
+    """A value of unknown structure, as JSON."""
 
     text: str
 
@@ -158,7 +158,7 @@ class TaskReference(Struct, frozen=True, kw_only=True):
     """The number of its turn."""
     title: str
     agent_id: str | None = None
-    """The subagent, if it was one: its card has the answer."""
+    """The subagent, if it was one; it has the reply."""
 
 
 class TextStep(Struct, frozen=True, kw_only=True, tag="text"):
@@ -171,20 +171,20 @@ class TextStep(Struct, frozen=True, kw_only=True, tag="text"):
     model: str | None = None
     timestamp: str | None = None
     contexts: tuple[kinds.Context, ...] = ()
-    """What was added to text from the middle of a turn."""
+    """Contexts attached to text in the middle of a turn."""
     kind: kinds.InputKind | None = None
-    """Where text of the user role comes from; not everything is by a person."""
+    """The origin of text with the user role; not all of it is by the user."""
     tasks: tuple[TaskReference, ...] = ()
     """The tasks that it reports on."""
 
     @property
     def repeats_answers(self) -> bool:
-        """Whether it only reports what the cards of subagents show."""
+        """Whether it only repeats what subagents show."""
         return bool(self.tasks) and all(task.agent_id for task in self.tasks)
 
 
 class ThinkingStep(Struct, frozen=True, kw_only=True, tag="thinking"):
-    """What the model thought before it replied; no text if only the signature was kept."""
+    """Thinking of the model; empty if only the signature was kept."""
 
     uuid: str | None
     message_id: str
@@ -193,7 +193,7 @@ class ThinkingStep(Struct, frozen=True, kw_only=True, tag="thinking"):
 
 
 class SubagentReference(Struct, frozen=True, kw_only=True):
-    """A subagent that a tool call started; its turns are asked for by its id."""
+    """A subagent that a tool call started; its turns are requested by its id."""
 
     agent_id: str
     kind: kinds.SubagentKind
@@ -202,12 +202,12 @@ class SubagentReference(Struct, frozen=True, kw_only=True):
     turn_count: int = 0
     tool_calls: int = 0
     tokens: int = 0
-    """Its own, without those of its subagents."""
+    """Its own tokens, without those of its subagents."""
     duration_ms: float | None = None
     model: str | None = None
     outcome: kinds.SubagentOutcome | None = None
     turns: "tuple[TurnView, ...] | None" = None
-    """Its turns, in output that was asked to expand subagents."""
+    """Its turns, if the output expands subagents."""
 
 
 class ToolStep(Struct, frozen=True, kw_only=True, tag="tool"):
@@ -234,13 +234,13 @@ class ToolStep(Struct, frozen=True, kw_only=True, tag="tool"):
     result_uuid: str | None = None
     """The record with its result: links to that record lead here."""
     description: str = ""
-    """What the model said a command is for."""
+    """The model's description of the call."""
     hooks: "tuple[NoticeStep, ...]" = ()
-    """The hooks that ran for it and did not fail; a failed one is a step of its own."""
+    """The hooks that ran for it without failing; a failed one is a separate step."""
 
 
 class NoticeKind(StrEnum):
-    """What a notice is about."""
+    """The kind of a notice."""
 
     API_ERROR = "api_error"
     RETRY = "retry"
@@ -256,7 +256,7 @@ class NoticeKind(StrEnum):
 
 
 class NoticeStep(Struct, frozen=True, kw_only=True, tag="notice"):
-    """Something that happened around the conversation."""
+    """An event outside the messages of the conversation."""
 
     uuid: str | None
     kind: NoticeKind
@@ -264,40 +264,40 @@ class NoticeStep(Struct, frozen=True, kw_only=True, tag="notice"):
     parts: tuple[Part, ...] = ()
     timestamp: str | None = None
     is_routine: bool = False
-    """Whether it says only that everything went as usual, so that it can be folded."""
+    """Whether it is routine, so that it can be collapsed."""
 
 
 Step = TextStep | ThinkingStep | ToolStep | NoticeStep
 
 
 class BranchPlace(Struct, frozen=True):
-    """A prompt that is one of several answers to the same record: the conversation was rewound."""
+    """The position of a prompt among several after the same record, because of a rewind."""
 
     number: int
-    """Which of them it is, counted from 1 in the order of the file."""
+    """Its number among them, counted from 1 in file order."""
     prompts: tuple[str, ...]
     """The uuids of all of them."""
 
 
 class ContextPart(Struct, frozen=True, kw_only=True):
-    """Something that a turn added to the context, or took out of it."""
+    """A part that a turn added to the context or removed from it."""
 
     kind: kinds.ContextPartKind
     tokens: int
-    """Negative for what was taken out."""
+    """Negative if removed."""
     name: str = ""
-    """The tool, if it is the results of one."""
+    """The tool, for results of a tool."""
     is_estimate: bool = False
-    """Whether a known number of tokens was shared out by the size of texts."""
+    """Whether a known number of tokens was divided by the size of texts."""
 
 
 class ContextGrowth(Struct, frozen=True, kw_only=True):
-    """How much the context grew from the last request before a turn to the last one of the turn."""
+    """The growth of the context from the last request before a turn to the last one in it."""
 
     tokens: int
     """The sum of the parts."""
     before: int | None
-    """How much the model had read before; None for the first request of a session."""
+    """Tokens in the context before; None for the first request of a session."""
     parts: tuple[ContextPart, ...]
     """Largest first."""
 
@@ -308,12 +308,12 @@ class TurnView(Struct, frozen=True, kw_only=True):
     number: int
     """Counted from 1 through the whole transcript."""
     uuid: str | None
-    """That of the prompt's record: the permanent link to it."""
+    """The uuid of the prompt's record, for permanent links."""
     kind: kinds.InputKind | None
     is_by_person: bool
     is_on_main_path: bool
     segment: int
-    """How many compactions come before it."""
+    """Number of compactions before it."""
     words: str
     command: str | None
     contexts: tuple[kinds.Context, ...]
@@ -326,11 +326,11 @@ class TurnView(Struct, frozen=True, kw_only=True):
     active_ms: float | None
     permission_mode: str | None
     context_tokens: int = 0
-    """How much the model read for its last reply: the size of the conversation at that time."""
+    """Tokens that the model read for its last reply: the size of the conversation at that time."""
     context_growth: ContextGrowth | None = None
-    """What the turn added to the context, as far as the transcript says."""
+    """What the turn added to the context, as far as recorded."""
     uuids: tuple[str, ...] = ()
-    """All records of the turn, including those that are not shown: links to any of them lead here.
+    """All records of the turn, including hidden ones; links to any of them lead here.
     """
     branch: BranchPlace | None = None
-    """Which branch begins here, if the conversation was rewound to before the prompt."""
+    """The branch that starts here, if the conversation was rewound to before the prompt."""

@@ -1,10 +1,10 @@
-"""What usage reports are grouped by; apart, because every report needs it and no other document."""
+"""The groups of usage reports; separate, because every report needs them and no other document."""
 
 from enum import StrEnum
 
 
 class Group(StrEnum):
-    """What a usage report is grouped by."""
+    """How a usage report is grouped."""
 
     DAY = "day"
     WEEK = "week"

@@ -1,5 +1,5 @@
-"""Usage reports and explanations, and what `recollect statusline --json` prints; docs/usage.md says
-what each figure means.
+"""Usage reports and explanations, and the output of `recollect statusline --json`; docs/usage.md
+describes each figure.
 
 Fields that do not apply to a report are absent instead of null.
 """
@@ -54,7 +54,7 @@ class UsageRow(Figures, frozen=True, kw_only=True):
 
 
 class CurrentBlock(Struct, frozen=True, kw_only=True):
-    """The 5-hour block that is running now."""
+    """The current 5-hour block."""
 
     key: str
     elapsed_minutes: float
@@ -66,7 +66,7 @@ class CurrentBlock(Struct, frozen=True, kw_only=True):
 
 
 class UsageDocument(Struct, frozen=True, kw_only=True):
-    """What `usage GROUP --json` prints; docs/usage.md says what each figure means."""
+    """The output of `usage GROUP --json`; docs/usage.md describes each figure."""
 
     schema: Literal["recollect.usage/1"] = "recollect.usage/1"
     group: Group
@@ -78,7 +78,7 @@ class UsageDocument(Struct, frozen=True, kw_only=True):
     totals: Figures
     unpriced_models: dict[str, int]
     omitted_rows: int = 0
-    """Rows beyond a limit; they are part of the totals."""
+    """Number of rows beyond a limit; they are included in the totals."""
     current_block: CurrentBlock | UnsetType = UNSET
 
 
@@ -87,16 +87,16 @@ class CauseRow(Struct, frozen=True, kw_only=True):
 
     cause: str
     messages: int
-    """Messages of which any part is attributed to it."""
+    """Number of messages of which any part is attributed to it."""
     tokens: int
     cost_usd: float | None
     """None if no price is known."""
     share: float | None
-    """Of the total cost; of the total tokens if no price is known."""
+    """Share of the total cost, or of the total tokens if no price is known."""
 
 
 class CauseMessage(Struct, frozen=True, kw_only=True):
-    """A message, and how much of it is attributed to the requested cause."""
+    """A message, and the part of it attributed to the requested cause."""
 
     message_id: str
     session_id: str
@@ -109,7 +109,7 @@ class CauseMessage(Struct, frozen=True, kw_only=True):
 
 
 class CauseDocument(Struct, frozen=True, kw_only=True):
-    """What `usage cause --json` prints; rows add up to the totals."""
+    """The output of `usage cause --json`; rows add up to the totals."""
 
     schema: Literal["recollect.usage-cause/1"] = "recollect.usage-cause/1"
     timezone: str
@@ -121,14 +121,14 @@ class CauseDocument(Struct, frozen=True, kw_only=True):
     tokens: int
     cost_usd: float | None
     unpriced_messages: int
-    """Messages without a known price; their tokens are counted, their cost is not."""
+    """Number of messages without a known price; their tokens are counted, their cost is not."""
     unread_files: int
-    """Transcripts that are gone or cannot be read: what they say about causes is missing."""
+    """Number of transcripts that are gone or unreadable, so that their causes are unknown."""
     cause: str | None = None
-    """The cause whose messages follow, the most expensive first."""
+    """The cause of the messages below, which are sorted by cost, highest first."""
     caused: tuple[CauseMessage, ...] = ()
     omitted: int = 0
-    """How many more there are."""
+    """Number of messages beyond the limit."""
 
 
 class ExplainLine(Struct, frozen=True, kw_only=True):
@@ -185,7 +185,7 @@ class UnreadFile(Struct, frozen=True, kw_only=True):
 
 
 class ExplainDocument(Struct, frozen=True, kw_only=True):
-    """What `usage explain TARGET --json` prints: the lines behind a figure."""
+    """The output of `usage explain TARGET --json`: the lines behind a figure."""
 
     schema: Literal["recollect.usage-explain/1"] = "recollect.usage-explain/1"
     kind: Literal["session", "subagent", "day", "message"]

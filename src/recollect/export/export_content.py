@@ -94,7 +94,7 @@ def _choose(part: SessionPart) -> Sequence[int]:
 def _learn_turns(
     part: SessionPart, wanted: Sequence[int], options: ExportOptions, mask: Mask
 ) -> list[tuple[TurnView, bool]]:
-    """Return the wanted views in order, and whether each has no secrets of its own."""
+    """Return the requested views in order, and whether each is free of secrets."""
     session, chosen = part.session, set(wanted)
     is_brief = options.level is not Level.FULL or options.budget is not None
     is_scanned = mask.is_on and not part.is_masked

@@ -92,7 +92,7 @@ class RecordMask:
                     scan,
                     len(ranges),
                     in_flight=len(ranges),
-                    # The work in the block takes longer than the scan, and needs a core of its own.
+                    # The work in the block takes longer than the scan, and needs one core.
                     workers=max(count_cores() - 1, 1),
                 )
             )
@@ -224,8 +224,8 @@ class Mask:
         """Start with nothing masked.
 
         Long words of output that `is_wrapped` are cut, and a part of an id may look like a token.
-        All words were scanned before they were cut: in the output, likely secrets are not looked
-        for again, only those that are known.
+        All words were scanned before they were cut: in the output, only known secrets are searched
+        for, not likely ones.
         """
         self._redactor = Redactor(policy) if policy is not None else None
         self._last = self._redactor
@@ -256,7 +256,7 @@ class Mask:
         return bool(self._redactor.collect_secrets(join_texts(document)))
 
     def apply(self, document: T, *, is_clean: bool = False) -> T:
-        """Return a document with its texts masked; a clean one has no secrets of its own."""
+        """Return a document with its texts masked; a clean one has no secrets itself."""
         redactor = self._redactor
         if redactor is None:
             return document

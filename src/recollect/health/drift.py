@@ -90,7 +90,7 @@ class Drift(NamedTuple):
 
 
 class _UnionFallback(msgspec.Struct, frozen=True):
-    """How a report treats members of a tagged union that have no class of their own."""
+    """How a report treats members of a tagged union without a separate class."""
 
     name: str
     known: frozenset[str] = frozenset()
@@ -109,7 +109,7 @@ _FALLBACKS: dict[type[msgspec.Struct], _UnionFallback] = {
     partial_messages.OtherDelta: _UnionFallback("delta"),
     control.OtherRequest: _UnionFallback("control_request", is_open=True),
 }
-"""By the class that members without a class of their own are decoded to."""
+"""By the class to which members without a separate class are decoded."""
 
 
 class _Plan(msgspec.Struct, frozen=True):

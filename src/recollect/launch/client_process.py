@@ -116,7 +116,7 @@ class ClientProcess:
     def stop(self) -> None:
         """Stop the client, gracefully at first; its remaining output can still be read.
 
-        Clients up to 2.1.112 may leave tools running, in process groups of their own.
+        Clients up to 2.1.112 may leave tools running, in separate process groups.
         """
         has_tree = sys.platform != "win32"
         tree = client_guard.list_process_tree(self.pid, self._mark) if has_tree else []

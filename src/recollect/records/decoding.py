@@ -104,7 +104,7 @@ UNKNOWN_FIELDS = {"block_type", "kind", "record_type"}
 
 
 class TypeMismatch(Exception):
-    """Internal: a value does not have the wanted type at all."""
+    """Internal: a value does not have the expected type at all."""
 
 
 def fit(raw: msgspec.Raw | bytes, wanted: Any, path: str, misfits: list[str]) -> Any:

@@ -7,7 +7,7 @@ for each text: a kind has the part, the length of the record, and the share of t
 Each facet value has the term to add to the query, so that pages need no knowledge of fields.
 
 A client may join several queued prompts into one record. The index recognises a queue record that
-became a prompt of its own, but not these, since the prompt contains other text as well.
+became a separate prompt, but not these, since the prompt contains other text as well.
 
 Clients 1.0.x wrote the titles of other sessions into the files that they opened, and into files
 that contain nothing else. Cached listings are used where they are current; of other files in the

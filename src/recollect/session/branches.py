@@ -1,7 +1,7 @@
 """Branches of a conversation, and the main path: everything that was not abandoned.
 
 `attachment`, `progress` and `system` records are links like any other, but transparent: they never
-make a branch. The same holds for asides: commands without a reply, and what clients inject. Only
+make a branch. The same is true of asides: commands without a reply, and injected texts. Only
 messages after a continuation that was not chosen are abandoned; a chain that merely ends is not.
 """
 
@@ -25,7 +25,7 @@ START = ""
 """The start of a file, where a record is expected."""
 
 NOWHERE = "<nowhere>"
-"""Stands for a record that is lost."""
+"""Represents a lost record."""
 
 
 class Branch(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Reports of the client in `system` records (notices, recaps, failed requests, model changes), and
 the events around each reply that explain its cost: thinking, compactions, retries.
 
-Compactions, turn durations and stop hooks are `system` records too, but have views of their own. A
+Compactions, turn durations and stop hooks are `system` records too, but have separate views. A
 request that failed for good is not a report: it is a message of the conversation.
 
 A reply has a note only if there is something to report. This module does not use prices, or decide

@@ -147,7 +147,7 @@ class ContextMeter(Struct):
             return
         request = _measure_request(message)
         if request is not None:
-            self._share_out(request.prompt)
+            self._divide(request.prompt)
         size = 0
         for block in message.content:
             if isinstance(block, blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse):
@@ -184,7 +184,7 @@ class ContextMeter(Struct):
     def _add_size(self, source: Source, size: int) -> None:
         self.sizes[source] = self.sizes.get(source, 0) + size + _WRAPPING
 
-    def _share_out(self, context: int) -> None:
+    def _divide(self, context: int) -> None:
         """Divide the growth since the last request among the texts that were added."""
         for source, tokens in self.written:
             self._add_part(source, tokens, is_estimate=False)

@@ -173,7 +173,7 @@ def _find_changes(
     """Return where a value differs from the one before; empty values are skipped."""
     distinct = {value for value in values if value}
     if len(distinct) == 1:
-        # This holds for most sessions, and listings call this function for each of them.
+        # This is true of most sessions, and listings call this function for each of them.
         (only,) = distinct
         return (_make_change(only, records[values.index(only)]),)
     found: list[StateChange] = []

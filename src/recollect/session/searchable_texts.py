@@ -102,7 +102,7 @@ def _describe_raw(record: Unknown | ListFile) -> SearchableText:
 def make_key(document: SearchableText, timestamp: str | None) -> int:
     """Return a number that a text shares with its copies in other files, and with hardly any other.
 
-    Copies by old clients have times of their own, so the time is left out if the owner's id never
+    Copies by old clients have different times, so the time is left out if the owner's id never
     repeats.
     """
     text = document.text

@@ -207,7 +207,7 @@ class Subagent(Struct, frozen=True, kw_only=True):
 
 
 class Child(Struct, frozen=True, kw_only=True):
-    """A subagent in a file of its own, whose call is not known yet."""
+    """A subagent in a separate file, whose call is not known yet."""
 
     agent_id: str
     session: Session

@@ -385,6 +385,6 @@ def is_current(connection: apsw.Connection, path: Path) -> bool:
 
 
 def sum_tables(connection: apsw.Connection) -> str:
-    """Return a checksum of the table definitions; other modules may add tables of their own."""
+    """Return a checksum of the table definitions; other modules may add their own tables."""
     rows = connection.execute("SELECT tbl_name, sql FROM sqlite_schema ORDER BY name").fetchall()
     return str(crc32(repr([row for row in rows if row[0] in TABLE_NAMES]).encode()))

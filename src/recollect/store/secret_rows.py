@@ -1,7 +1,7 @@
 """The positions of secrets as recorded in the full-text index, and the key of their hashes.
 
-The index never contains a secret: a keyed hash identifies each one, so that whoever has the secret
-can find it. The key is in a separate file in the data directory that only the user can read;
+The index never contains a secret: a keyed hash identifies each one, so that anyone who has the
+secret can find it. The key is in a separate file in the data directory that only the user can read;
 without it the hashes are useless.
 """
 
@@ -170,7 +170,7 @@ def _load_all(connection: apsw.Connection) -> SecretNotes:
 def _load_sessions(
     connection: apsw.Connection, paths: Collection[str]
 ) -> Mapping[str, SecretNotes]:
-    """Return the notes of the sessions of files; a file without a session is one of its own."""
+    """Return the notes of the sessions of files; a file without a session is treated as one."""
     encoded = [os.fsencode(path) for path in paths]
     rows = connection.execute(
         f"SELECT path, session_id FROM files WHERE path IN ({_list_marks(encoded)})", encoded

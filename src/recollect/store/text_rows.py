@@ -22,7 +22,7 @@ from recollect.store.catalog import Names
 from recollect.store.vocabulary import add_terms
 
 SLOTS: Final = 4
-"""How many texts of one second have numbers of their own."""
+"""Maximum number of texts per second before numbers overflow into the next."""
 
 LAST_SECOND: Final = 1 << 40
 

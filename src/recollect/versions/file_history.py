@@ -155,7 +155,7 @@ def _expand(
     try:
         return session_outline.expand_outline(outline, find_stream, backups)
     except session_outline.OutdatedOutline:
-        # Records nested in other records have no line of their own; this is rare.
+        # Records nested in other records have no separate line; this is rare.
         from recollect.library.opening import open_transcript
         from recollect.versions.session_evidence import collect_evidence
 

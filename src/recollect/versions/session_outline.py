@@ -30,7 +30,7 @@ from recollect.versions import evidence, recorded_evidence
 
 _LEVEL: Final = 6
 FindStream = Callable[[str], str | None]
-"""Returns the file for a recorded path; None if it is not wanted."""
+"""Returns the file for a recorded path; None if it was not requested."""
 
 
 class OutdatedOutline(Exception):
@@ -150,7 +150,7 @@ def decode_outline(data: bytes) -> Outline | None:
 def expand_outline(
     outline: Outline, find_stream: FindStream, backups: recorded_evidence.Backups
 ) -> list[evidence.Evidence]:
-    """Return the evidence about the wanted files, reading only the lines about them.
+    """Return the evidence about the requested files, reading only the lines about them.
 
     Raises `OutdatedOutline` if a line has changed or cannot be read.
     """
@@ -201,7 +201,7 @@ class _Expansion:
         """The recorded backups, with their files."""
 
     def decode(self, part: OutlinePart) -> list[tuple[int, Entry]]:
-        """Return the numbered entries of a part; none if its file is not wanted."""
+        """Return the numbered entries of a part; none if its file was not requested."""
         path = self._outline.texts[part.path]
         is_wanted = not path or self._find_stream(path) is not None
         return _ENTRIES.decode(part.entries) if is_wanted else []

@@ -1,5 +1,5 @@
-"""Bar charts, the heat map of a year and the small bars of a week, as SVG without script or style
-of their own.
+"""Bar charts, the heat map of a year and the small bars of a week, as SVG without scripts or
+styles.
 
 Horizontal lengths are percentages and heights are pixels, so that text has the same size at every
 width. Colours are classes in the style sheet. Unknown values are hatched: a bar without a value

@@ -93,8 +93,8 @@ def make_download(
         redaction=redaction,
     )
     exporter = Exporter(options)
-    # Opened separately: a slow export must not lock the session that pages use, and exports have a
-    # mask of their own.
+    # Opened separately: a slow export must not lock the session that pages use, and exports have
+    # their own mask.
     session = exporter.open_masked(lambda: open_with_prices(found.transcript, workspace))
     turns = choose_turns(session, selection)
     shares = workspace.attribute_tokens([found.transcript]).get(found.transcript.file)

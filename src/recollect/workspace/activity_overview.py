@@ -103,7 +103,7 @@ def _find_links(
             if each.cwd and not is_named_after(project, each.cwd):
                 name = encode_project_path(each.cwd)
                 yield project, name
-                # The folder may have no directory of its own name.
+                # There may be no project directory named after the folder.
                 yield project, named.setdefault(name, project)
 
 

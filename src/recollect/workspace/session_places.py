@@ -172,7 +172,7 @@ def _offset_of(what: object) -> int | None:
 
 
 def _find_queued(session: Session, offset: int, words: Sequence[str]) -> RecordLocation:
-    """Return where a queued prompt is shown that became a message of its own."""
+    """Return where a queued prompt is shown that became a separate message."""
     queued = (each for each in session.states if isinstance(each, state.QueueOperation))
     entry = next((each for each in queued if _offset_of(each) == offset), None)
     text = prompts.read_unrecorded(entry.content, is_sent=True).words.strip() if entry else ""

@@ -5,8 +5,8 @@ or a drawing with scripts that is labelled as an image becomes a line of text. T
 images; one whose header declares more pixels than fit in memory is rejected.
 
 Parts have structure and class names only: the look is up to the style sheet, because a page may not
-have styles of its own. The lines of a hunk are highlighted together, without their signs: a lexer
-needs the lines around a line, and old and new ones are close enough for that.
+contain styles. The lines of a hunk are highlighted together, without their signs: a lexer needs the
+lines around a line, and old and new ones are close enough for that.
 """
 
 import base64

@@ -39,7 +39,7 @@ Irregular = Damaged | Torn | Oversized | Unknown
 
 
 class TimelineEntry(Struct, frozen=True):
-    """An entry of a turn: a record, with the message it is part of, or a report of its own."""
+    """An entry of a turn: a record, with the message it is part of, or a separate report."""
 
     what: Chain | Irregular | ReportEntry | State
     message: Message | None = None

@@ -1,8 +1,8 @@
 """Find what the view of a tool call leaves out, for when everything is to be shown.
 
-Views select and reword, so missing texts are found by comparison: a text counts as shown if each
-of its lines is somewhere in the view, a long one also inside another line. This is expensive, and
-done only for `--tools full`, an opened call on a page, and records with texts of their own.
+Views select and reword, so missing texts are found by comparison: a text counts as shown if each of
+its lines is somewhere in the view, a long one also inside another line. This is expensive, and done
+only for `--tools full`, an opened call on a page, and records with other texts.
 """
 
 import re

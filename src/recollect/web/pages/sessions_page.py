@@ -167,7 +167,7 @@ def _make_groups(
     projects: Iterable[ProjectRow],
     translator: Translator,
 ) -> Iterator[SessionGroup]:
-    """Yield the groups of the wanted page: the latest day, or the project of the first session,
+    """Yield the groups of the requested page: the latest day, or the project of the first session,
     first.
     """
     find_key = _choose_key(wanted.group)

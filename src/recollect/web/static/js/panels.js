@@ -1,4 +1,4 @@
-// Slow panels: each is part of a page of its own, and fetched once this page has loaded.
+// Slow panels: each is part of another page, and fetched once this page has loaded.
 
 import { getElement, listElements } from "./elements.js";
 import { fetchFragment } from "./fragments.js";

@@ -35,7 +35,7 @@ function startForm(form) {
 function findStart(event) {
   const button = findAround(event, "button[data-start-conversation]");
   if (button) return { button, body: describe(button) };
-  // Replies have no nonce of their own: the session's nonce works for all of them.
+  // Replies have no separate nonce: the session's nonce works for all of them.
   const fork = findAround(event, "article.session .actions > button[data-fork]");
   const [own] = listElements(document, "button[data-start-conversation]");
   if (!fork || !own) return null;

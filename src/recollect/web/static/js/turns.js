@@ -261,7 +261,7 @@ export class Turns {
   }
 
   /**
-   * Turns of subagents, which are nested in others, have numbers of their own.
+   * Turns of subagents, which are nested in others, are numbered separately.
    * @param {number} index
    */
   find(index) {

@@ -70,7 +70,7 @@ export async function openWay(start, way) {
     const scope = target?.closest(".turn") ?? document;
     const child = scope.querySelector(`details.child[data-agent="${CSS.escape(agent)}"]`);
     if (!(child instanceof HTMLDetailsElement)) {
-      // No call started it: it has a page of its own.
+      // No call started it: it has a separate page.
       location.assign(`/s/agent-${encodeURIComponent(agent)}?at=${encodeURIComponent(anchor)}`);
       return null;
     }
