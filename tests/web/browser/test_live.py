@@ -201,6 +201,36 @@ def test_following_stays_at_the_end(reader: Visit) -> None:
     expect(page.locator("[data-follow]")).to_have_attribute("aria-pressed", "false")
 
 
+def test_scrolling_up_without_a_wheel_ends_following(reader: Visit) -> None:
+    """Whoever scrolls up with a key or a finger is not taken back to the end."""
+    session_id = GROWING.replace("9999", "b1b1", 1)
+    path = write_session(reader.server.root, session_id, 20)
+    page = open_session(reader, session_id)
+    page.locator("[data-follow]").evaluate("(it) => { it.hidden = false; it.click(); }")
+    expect(page.locator(f"[id='{make_uuid(19, 'answer')}']")).to_be_in_viewport()
+    page.locator("body").press("PageUp")
+    expect(page.locator("[data-follow]")).to_have_attribute("aria-pressed", "false")
+    grow(path, 20, 1, 0.05)
+    expect(page.locator(".new-turns")).to_be_visible()
+
+
+def test_following_starts_at_the_very_end(reader: Visit) -> None:
+    """Turns that take their real height only in view do not push the end out of it."""
+    session_id = GROWING.replace("9999", "b2b2", 1)
+    write_session(reader.server.root, session_id, 20)
+    page = open_session(reader, session_id)
+    # Higher than a turn is assumed to be before it is in view.
+    page.evaluate(
+        "for (const it of document.querySelectorAll('.turn > *')) it.style.paddingBottom = '40rem'"
+    )
+    page.locator("[data-follow]").evaluate("(it) => { it.hidden = false; it.click(); }")
+    last = page.locator(".turn").last
+    reader.server.wait_for(lambda: last.evaluate("it => it.getBoundingClientRect().height > 640"))
+    reader.server.wait_for(
+        lambda: page.evaluate("innerHeight + scrollY >= document.documentElement.scrollHeight - 1")
+    )
+
+
 def test_a_call_gets_its_result(reader: Visit) -> None:
     """A call that waits is shown as waiting, and as done when its result is there."""
     session_id = GROWING.replace("9999", "cccc", 1)

@@ -50,7 +50,13 @@ export function startFollowing(article, turns) {
   function goToEnd() {
     showAllSeen();
     document.dispatchEvent(new CustomEvent("recollect:end", { detail: { isLast: true } }));
-    scrollTo({ top: document.body.scrollHeight });
+    scrollToEnd();
+  }
+
+  function scrollToEnd() {
+    scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    noteScroll();
+    isLeft = false;
   }
 
   pill.addEventListener("click", goToEnd);
@@ -61,8 +67,25 @@ export function startFollowing(article, turns) {
     if (isFollowing()) goToEnd();
   });
   // Whoever scrolls up wants to read, not to follow.
-  addEventListener("wheel", (event) => event.deltaY < 0 && (follow.ariaPressed = "false"), {
-    passive: true,
+  let isLeft = true;
+  function leaveEnd() {
+    isLeft = true;
+    follow.ariaPressed = "false";
+  }
+  let scrolled = { top: 0, below: 0 };
+  function noteScroll() {
+    const { scrollHeight } = document.documentElement;
+    const now = { top: scrollY, below: scrollHeight - innerHeight - scrollY };
+    // A page that becomes shorter scrolls up too, but not away from its end.
+    if (now.top < scrolled.top && now.below > scrolled.below) leaveEnd();
+    scrolled = now;
+  }
+  // Runs before the scroll itself: output that arrives now would scroll the page back.
+  addEventListener("wheel", (event) => event.deltaY < 0 && leaveEnd(), { passive: true });
+  // Turns have their real height only once they are in view.
+  article.addEventListener("contentvisibilityautostatechange", (event) => {
+    const { skipped } = /** @type {ContentVisibilityAutoStateChangeEvent} */ (event);
+    if (!skipped) requestAnimationFrame(() => isLeft || scrollToEnd());
   });
   if (location.hash === "#follow") follow.click();
 
@@ -96,6 +119,7 @@ export function startFollowing(article, turns) {
   addEventListener(
     "scroll",
     () => {
+      noteScroll();
       if (isAtEnd()) showAllSeen();
     },
     { passive: true },
