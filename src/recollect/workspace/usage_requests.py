@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from statistics import median
 from typing import TYPE_CHECKING, TypedDict
 
 from msgspec import Struct, structs
@@ -164,6 +163,8 @@ class UsageSummary(Struct, frozen=True, kw_only=True):
 
 def summarize_usage(ledger: UsageLedger, query: reports.UsageQuery, now: datetime) -> UsageSummary:
     """Return the summary of the messages that match `query`."""
+    from statistics import median  # loads random and fractions; most reports need no summary
+
     by_day = load_report(ledger, structs.replace(query, group=Group.DAY, breakdown=False))
     by_session = load_report(ledger, structs.replace(query, group=Group.SESSION, breakdown=False))
     active = [date.fromisoformat(row.key) for row in by_day.rows if row.key]

@@ -39,6 +39,7 @@ NOT_FOR_WARM_ANSWERS = (
     "multiprocessing",
     "rich",
     "shutil",
+    "statistics",
 )
 
 
