@@ -11,8 +11,9 @@ from recollect.locations.sidecars import (
     Sidecar,
     SidecarKind,
     Sidecars,
+    find_history,
     find_subagent_meta,
-    list_root_sidecars,
+    list_process_files,
     list_session_sidecars,
     resolve_tool_result,
 )
@@ -132,9 +133,10 @@ def test_plans_behind_a_link_are_refused(tmp_path: Path) -> None:
 def test_directory_in_place_of_a_file_is_no_sidecar(root: Path, session: Transcript) -> None:
     """A directory with the name of a sidecar is not listed as one."""
     (root / "plans" / "owl.md").mkdir()
-    (root / "settings.json").mkdir()
+    (root / "history.jsonl").mkdir()
+    (root / "sessions" / "1.json").mkdir()
     assert list_session_sidecars(session, slug="owl") == Sidecars((), ())
-    assert list_root_sidecars(root).found == ()
+    assert (find_history(root), list_process_files(root)) == (None, ())
 
 
 def test_session_directory_that_is_a_link_is_refused(root: Path, session: Transcript) -> None:
@@ -177,30 +179,29 @@ def test_closed_directories_are_reported(root: Path, session: Transcript) -> Non
     )
 
 
-def test_every_kind_of_root_sidecar_is_listed(tmp_path: Path) -> None:
-    """What belongs to no single session is listed for the root, without any key."""
-    kinds = {
-        "history.jsonl": SidecarKind.HISTORY,
-        "sessions/123.json": SidecarKind.PROCESS,
-        "settings.json": SidecarKind.SETTINGS,
-        "teams/red/config.json": SidecarKind.TEAM,
-        "teams/red/inboxes/lead.json": SidecarKind.TEAM,
-    }
-    for name in (*kinds, "sessions/123.0af3.key", "teams/red/x.key", ".credentials.json"):
-        write(tmp_path / name)
-    found = tuple(Sidecar(kind, tmp_path / name) for name, kind in kinds.items())
-    assert list_root_sidecars(tmp_path) == Sidecars(found, ())
+def test_files_of_a_root_are_found(tmp_path: Path) -> None:
+    """History and running clients belong to no single session; keys are never listed."""
+    history, *clients = (
+        write(tmp_path / name) for name in ("history.jsonl", "sessions/1.json", "sessions/9.json")
+    )
+    for name in ("1.0af3.key", "2.json.key", "deeper/3.json", "4.json.lock"):
+        write(tmp_path / "sessions" / name)
+    assert find_history(tmp_path) == history
+    assert list_process_files(tmp_path) == tuple(clients)
 
 
-def test_root_without_sidecars_has_none(tmp_path: Path) -> None:
+def test_root_without_such_files_has_none(tmp_path: Path) -> None:
     """Nothing is made up, and nothing is raised."""
-    assert list_root_sidecars(tmp_path / "missing") == Sidecars((), ())
+    missing = tmp_path / "missing"
+    assert (find_history(missing), list_process_files(missing)) == (None, ())
 
 
-def test_settings_behind_a_link_are_refused(tmp_path: Path) -> None:
-    """The user may have linked them on purpose, so a message says that they were not read."""
-    path = link(tmp_path / "settings.json", write(tmp_path / "elsewhere.json"))
-    assert list_root_sidecars(tmp_path) == Sidecars((), (Refused(path, Refusal.LINK),))
+def test_files_of_a_root_behind_links_are_not_followed(tmp_path: Path) -> None:
+    """Neither a file nor a directory of a root may lead elsewhere."""
+    link(tmp_path / "history.jsonl", write(tmp_path / "elsewhere.jsonl"))
+    write(tmp_path / "other" / "1.json")
+    link(tmp_path / "sessions", tmp_path / "other")
+    assert (find_history(tmp_path), list_process_files(tmp_path)) == (None, ())
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

@@ -18,7 +18,7 @@ import msgspec
 from recollect.documents.session_listing import LiveProcess
 from recollect.errors import UnreadableInput
 from recollect.locations.claude_directories import encode_id
-from recollect.locations.sidecars import SidecarKind, list_root_sidecars
+from recollect.locations.sidecars import list_process_files
 from recollect.sources.safe_files import open_file
 
 SMALL: Final = 1024 * 1024
@@ -77,10 +77,9 @@ def find_live_processes(root: Path) -> dict[str, LiveProcess]:
 
 def iter_process_files(root: Path) -> Iterator[tuple[Path, ProcessFile | None]]:
     """Yield the files of clients and their content; None if it is unreadable or incomplete."""
-    for sidecar in list_root_sidecars(root).found:
-        if sidecar.kind is SidecarKind.PROCESS:
-            data = read_small(sidecar.path)
-            yield sidecar.path, _decode(data) if data else None
+    for path in list_process_files(root):
+        data = read_small(path)
+        yield path, _decode(data) if data else None
 
 
 def _decode(data: bytes) -> ProcessFile | None:

@@ -169,15 +169,9 @@ def _iter_prompts(transcript: Transcript) -> Iterator[TypedPrompt]:
         return
     session_id = decode_id(transcript.session_id)
     wanted = session_id.encode("utf-8", "replace")
-    for sidecar in sidecars.list_root_sidecars(root).found:
-        if sidecar.kind is sidecars.SidecarKind.HISTORY:
-            for line in _iter_lines(sidecar.path):
-                # One line in thousands belongs to this session, and decoding is slower than
-                # searching.
-                known = _mask_value(sidecar.path, line) if wanted in line else b""
-                typed = decode_value(known, TypedPrompt) if known else None
-                if typed is not None and typed.session_id == session_id:
-                    yield typed
+    for typed in _iter_typed(root, wanted):
+        if typed.session_id == session_id:
+            yield typed
 
 
 def load_clears(roots: Iterable[Path]) -> list[TypedPrompt]:
@@ -186,15 +180,20 @@ def load_clears(roots: Iterable[Path]) -> list[TypedPrompt]:
     The client then continues in a new session, which does not name the previous one; only the
     history has both. Clients before 2.0 wrote no session ids.
     """
-    found = (
-        decode_value(_mask_value(sidecar.path, line), TypedPrompt)
-        for root in roots
-        for sidecar in sidecars.list_root_sidecars(root).found
-        if sidecar.kind is sidecars.SidecarKind.HISTORY
-        for line in _iter_lines(sidecar.path)
-        if _CLEAR in line
-    )
-    return [each for each in found if each and each.session_id and each.display.strip() == "/clear"]
+    found = (typed for root in roots for typed in _iter_typed(root, _CLEAR))
+    return [each for each in found if each.session_id and each.display.strip() == "/clear"]
+
+
+def _iter_typed(root: Path, mark: bytes) -> Iterator[TypedPrompt]:
+    """Yield the prompts in the history of a Claude directory whose lines contain `mark`."""
+    path = sidecars.find_history(root)
+    if path is None:
+        return
+    for line in _iter_lines(path):
+        # One line in thousands has it, and decoding is slower than searching.
+        typed = decode_value(_mask_value(path, line), TypedPrompt) if mark in line else None
+        if typed is not None:
+            yield typed
 
 
 def _iter_lines(path: Path) -> Iterator[bytes]:

@@ -10,13 +10,19 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from recollect.locations import claude_directories
 from recollect.locations.transcript_files import Transcript
-from recollect.sources.safe_files import Parts, Refused, find_directory, find_file, iter_tree
+from recollect.sources.safe_files import (
+    Parts,
+    Refused,
+    find_directory,
+    find_file,
+    iter_tree,
+    list_readable,
+)
 
 
 class SidecarKind(StrEnum):
@@ -35,10 +41,6 @@ class SidecarKind(StrEnum):
     TASK = "task"
     PLAN = "plan"
     FILE_HISTORY = "file-history"
-    HISTORY = "history"
-    PROCESS = "process"
-    TEAM = "team"
-    SETTINGS = "settings"
     OTHER = "other"
 
 
@@ -74,16 +76,18 @@ def list_session_sidecars(transcript: Transcript, *, slug: str | None = None) ->
     return _sort_out(_iter_session_sidecars(transcript, slug))
 
 
-def list_root_sidecars(root: Path) -> Sidecars:
-    """List the files that a root has for all of its sessions."""
-    return _sort_out(
-        chain(
-            _collect_one(root, (), "history.jsonl", SidecarKind.HISTORY),
-            _collect_one(root, (), "settings.json", SidecarKind.SETTINGS),
-            _collect(root, ("sessions",), _json_as(SidecarKind.PROCESS)),
-            _collect(root, ("teams",), lambda _: SidecarKind.TEAM),
-        )
-    )
+def find_history(root: Path) -> Path | None:
+    """Return the file with all prompts typed by the user, if there is one."""
+    return _find_regular(root / "history.jsonl")
+
+
+def list_process_files(root: Path) -> tuple[Path, ...]:
+    """Return the files that running clients keep, sorted by name."""
+    directory = find_directory(root, "sessions")
+    if not isinstance(directory, Path):
+        return ()
+    names = (entry.name for entry in list_readable(directory) if entry.name.endswith(".json"))
+    return tuple(path for name in names if (path := _find_regular(directory / name)))
 
 
 def find_subagent_meta(transcript: Transcript) -> Path | None:
