@@ -184,7 +184,7 @@ def test_the_original_lines_need_a_word_that_is_typed(server: RunningServer, coo
     asked = server.get(f"{PAGE}?format=jsonl&download=yes")
     assert asked.status == 200
     assert b'<input name="confirm"' in asked.body
-    assert b"2 values stay in the file." in asked.body
+    assert b"2 values will not be masked." in asked.body
     assert b'name="keep"' not in asked.body
     answer = send(server, cookie, [*RAW, ("confirm", " no-redact ")])
     assert (answer.status, answer.body) == (200, read_lines(server))

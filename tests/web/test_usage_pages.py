@@ -317,7 +317,7 @@ def test_tiles_say_what_totals_are_made_of(server: RunningServer) -> None:
     usual = median(row["cost_usd"] for row in sessions["rows"])
     page = server.get(f"/usage?{urlencode({'group': 'model', **week})}").body
     assert find_texts(page, "dd", class_="note") == [
-        f"{change} on the 7 days before",
+        f"{change} vs. the previous 7 days",
         f"{active} of 7 days",
         f"{cached:.1%} read from cache",
         f"{totals['messages']} messages",

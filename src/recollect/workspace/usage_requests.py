@@ -158,7 +158,7 @@ class UsageSummary(Struct, frozen=True, kw_only=True):
     median_cost: float | None
     """The median cost of its sessions in dollars; None if no price is known."""
     cost_before: float | None
-    """The cost of as many days before it, in dollars; None if it has no first day."""
+    """The cost of the same number of days before, in dollars; None without a first day."""
 
 
 def summarize_usage(ledger: UsageLedger, query: reports.UsageQuery, now: datetime) -> UsageSummary:
@@ -185,7 +185,7 @@ def summarize_usage(ledger: UsageLedger, query: reports.UsageQuery, now: datetim
 
 
 def _find_cost_before(ledger: UsageLedger, query: reports.UsageQuery, days: int) -> float | None:
-    """Return the cost of the days before a report that starts on a day, as many as it has."""
+    """Return the cost of the same number of days before a report that starts on a day."""
     if query.since is None or query.since.toordinal() <= days:
         return None
     before = structs.replace(

@@ -294,7 +294,7 @@ class SummaryTiles(Struct, frozen=True, kw_only=True):
     per_day: float | None
     """The cost of an active day, in dollars."""
     change: str
-    """How the cost has changed against as many days before; empty if that is not known."""
+    """Describe the change of the cost since as many days before; empty if not known."""
     cached: str
     """The share of tokens that was read from the cache; empty without tokens."""
 

@@ -15,7 +15,7 @@ function readToken(hash) {
   return new URLSearchParams(hash.replace(/^#/, "")).get("t");
 }
 
-/** Where somebody wanted to go: here, or where they were before they pasted another address. */
+/** The requested page: here, or where they were before they pasted another address. */
 function findWanted() {
   const here = location.pathname + location.search;
   const before = sessionStorage.getItem(WANTED);

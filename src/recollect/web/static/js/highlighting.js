@@ -57,7 +57,7 @@ let isHeld = false;
 let release = () => {};
 
 /**
- * Keeps a range in the middle while the page around it still grows, until somebody scrolls.
+ * Keeps a range in the middle while the page around it still grows, until the user scrolls.
  * @param {Range} range
  */
 function hold(range) {
