@@ -1,4 +1,4 @@
-"""Every address that the router knows, with ids that are there."""
+"""All addresses of the router, with existing ids."""
 
 import re
 from datetime import UTC, datetime
@@ -14,13 +14,13 @@ _VALUES = {"id": SESSION, "uuid": "none", "call": "none", "agent": "none", "vers
 
 
 def make_settings(root: Path, data: Path, port: int = 8765) -> Settings:
-    """Settings of an app that is not run."""
+    """Return settings for an app that is not run."""
     moment = datetime(2026, 11, 13, 12, tzinfo=UTC)
     return Settings(roots=(root,), data_directory=data, now=lambda: moment, port=port)
 
 
 def list_routes() -> list[tuple[str, str]]:
-    """Method and path of every route, from the router itself."""
+    """Return method and path of every route in the router."""
     app = create_app(make_settings(Path("claude"), Path("data")))
     routes = [route for route in app.routes if isinstance(route, Route)]
     assert len(routes) == len(app.routes)
@@ -32,5 +32,5 @@ def list_routes() -> list[tuple[str, str]]:
 
 
 def fill_path(path: str) -> str:
-    """The path with something for each of its parameters."""
+    """Return a path with its parameters filled in."""
     return re.sub(r"\{(\w+)(?::\w+)?\}", lambda found: _VALUES.get(found[1], "app.css"), path)

@@ -1,4 +1,4 @@
-"""Conversations by the requests of a page: what is sent, answered, refused and logged."""
+"""Conversations through a page's requests: what is sent, answered, refused and logged."""
 
 import base64
 import json
@@ -20,20 +20,20 @@ PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
 
 @pytest.fixture(scope="module")
 def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the stand-in."""
+    """A server that may run the fake client."""
     with run_talker(tmp_path_factory.mktemp("talker")) as found:
         yield found
 
 
 def find_request(talker: Talker, conversation: str) -> str:
-    """The id of the request that waits, from the card on the page."""
+    """Return the id of the open request, from the card on the page."""
     talker.wait_for_status(conversation, "waiting")
     page = talker.get(f"/c/{conversation}").body.decode()
     return page.partition('data-request="')[2].partition('"')[0]
 
 
 def ask_for_bash(talker: Talker, word: str) -> tuple[str, str]:
-    """A conversation that asks to run `echo WORD`, and its request."""
+    """Return a conversation that asks to run `echo WORD`, and its request."""
     conversation = talker.start()
     talker.act(conversation, "prompts", text=f"tools {word}")
     return conversation, find_request(talker, conversation)
@@ -55,7 +55,7 @@ def test_a_conversation_is_started_in_its_directory(talker: Talker) -> None:
 def test_a_prompt_is_sent_with_its_references(talker: Talker) -> None:
     """Words, references and images arrive; the page shows the references as chips.
 
-    The conversation is called by the words alone.
+    The conversation is named after the text alone.
     """
     conversation = talker.start()
     contexts = [
@@ -151,7 +151,7 @@ FORM = {
 
 
 def test_a_form_is_filled_in_by_position(talker: Talker) -> None:
-    """Values have the types of the schema, and one that has not is refused with its reason."""
+    """Values have the types of the schema; an invalid one is refused with the reason."""
     conversation = talker.start()
     talker.act(conversation, "prompts", text=f"elicit {json.dumps(FORM)}")
     request = find_request(talker, conversation)
@@ -199,7 +199,7 @@ def test_questions_are_answered_by_position(talker: Talker) -> None:
 
 
 def test_a_plan_is_approved_or_sent_back(talker: Talker) -> None:
-    """Words go to the model, and approving may accept edits."""
+    """The message goes to the model, and approving may accept edits."""
     conversation = talker.start()
     talker.act(conversation, "prompts", text="plan it")
     request = find_request(talker, conversation)
@@ -216,7 +216,7 @@ def test_a_plan_is_approved_or_sent_back(talker: Talker) -> None:
 
 
 def test_a_turn_is_interrupted_and_a_prompt_withdrawn(talker: Talker) -> None:
-    """A queued prompt can be taken back, and the turn ends at once."""
+    """A queued prompt can be withdrawn, and the turn ends immediately."""
     conversation = talker.start()
     talker.act(conversation, "prompts", text="slow word ")
     talker.wait_for_status(conversation, "working")
@@ -230,7 +230,7 @@ def test_a_turn_is_interrupted_and_a_prompt_withdrawn(talker: Talker) -> None:
 
 
 def test_a_queued_prompt_is_given_back_as_it_was_sent(talker: Talker) -> None:
-    """Its text, references and images come back once, and the client is not sent it."""
+    """Its text, references and images are returned once, and the client does not get it."""
     conversation = talker.start()
     talker.act(conversation, "prompts", text="nap 60")
     talker.wait_for_status(conversation, "working")
@@ -257,7 +257,7 @@ def test_a_queued_prompt_is_given_back_as_it_was_sent(talker: Talker) -> None:
 
 
 def test_a_prompt_that_was_taken_cannot_be_edited(talker: Talker) -> None:
-    """The client works on it already, so it stays."""
+    """The client has already started on it, so it stays."""
     conversation = talker.start()
     taken = talker.act(conversation, "prompts", text="nap 60").json()["id"]
     page = f"/c/{conversation}"
@@ -370,7 +370,7 @@ def test_settings_are_changed_but_not_to_bypass(talker: Talker) -> None:
     ["", "work", "../work", "/no/such/place", "/etc/passwd", "/tmp\n/x", "/tmp\0", "~x"],
 )
 def test_directories_are_checked(talker: Talker, directory: str) -> None:
-    """What is no directory of this machine, named as a whole, starts nothing."""
+    """Only an absolute path of an existing directory starts a conversation."""
     before = len(talker.list_calls())
     nonce = talker.find_nonce("/new")
     assert talker.post("/c", nonce, directory=directory).status == 422
@@ -378,7 +378,7 @@ def test_directories_are_checked(talker: Talker, directory: str) -> None:
 
 
 def test_images_are_what_they_say(talker: Talker) -> None:
-    """Only raster images are sent on, and only if their bytes say so too."""
+    """Only raster images are sent, and only if their bytes match the type."""
     conversation = talker.start()
     for image in (
         {"media_type": "image/svg+xml", "data": PIXEL},
@@ -390,7 +390,7 @@ def test_images_are_what_they_say(talker: Talker) -> None:
 
 
 def test_paths_and_commits_are_completed(talker: Talker) -> None:
-    """The box is offered the files of the project."""
+    """The box offers the files of the project."""
     (talker.project / "harbour.py").write_text("x")
     conversation = talker.start()
     found = talker.get(f"/c/{conversation}/paths?query=harb").json()

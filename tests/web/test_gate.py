@@ -1,4 +1,4 @@
-"""Nobody gets in without a key."""
+"""Access requires a key."""
 
 import json
 
@@ -14,7 +14,7 @@ SIGN_IN = ("POST", "/sign-in")
 
 @pytest.mark.parametrize(("method", "path"), [each for each in list_routes() if each != SIGN_IN])
 def test_every_route_refuses_strangers(server: RunningServer, method: str, path: str) -> None:
-    """Each route of the router answers 401 without a key, and says nothing but that."""
+    """Each route responds 401 without a key, and reveals nothing else."""
     answer = server.ask(path, method, {"Origin": server.origin})
     assert answer.status == 401
     if path.startswith("/api/") or method != "GET":
@@ -25,7 +25,7 @@ def test_every_route_refuses_strangers(server: RunningServer, method: str, path:
 
 @pytest.mark.parametrize("path", ["/nope", "/api/nope", "/s/", "/static/", "/sign-in"])
 def test_unknown_paths_refuse_strangers_too(server: RunningServer, path: str) -> None:
-    """Without a key nobody learns which paths exist."""
+    """Without a key, existing and unknown paths cannot be distinguished."""
     assert server.ask(path).status == 401
 
 
@@ -72,7 +72,7 @@ def test_one_time_token_is_exchanged_once(server: RunningServer) -> None:
     "body", [b"", b"{", b"[]", b'{"token":1}', b'{"token":"x","y":1}', b"\xff"]
 )
 def test_malformed_sign_in_is_refused(server: RunningServer, body: bytes) -> None:
-    """What is no token in JSON is a bad request and no crash."""
+    """Anything but a token in JSON is a bad request, not a crash."""
     answer = server.ask("/sign-in", "POST", {"Origin": server.origin}, body)
     assert (answer.status, answer.json()["error"]["code"]) == (422, "bad_body")
 
@@ -96,7 +96,7 @@ def test_cookie_of_another_port_does_not_open(server: RunningServer) -> None:
 
 
 def test_sign_in_page_needs_nothing_closed(server: RunningServer) -> None:
-    """All that the page of a stranger links to is there without a key, and nothing else is."""
+    """Everything that the sign-in page links to is available without a key, and nothing else."""
     page = server.ask("/").body.decode()
     links = [part.partition('"')[0] for part in page.split('"/static/')[1:]]
     assert len(links) == 3

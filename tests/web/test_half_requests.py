@@ -1,4 +1,4 @@
-"""Whoever opens a connection and does not finish a request is not waited for."""
+"""Connections without a complete request are dropped."""
 
 import http.client
 import socket
@@ -11,7 +11,7 @@ import pytest
 from tests.web.running import RunningServer
 
 LIMIT = 60
-"""Seconds after which a connection counts as kept; it should be dropped after five."""
+"""Seconds after which a connection counts as kept open; it should be dropped after five."""
 
 HEAD = "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
 BODY = (
@@ -21,7 +21,7 @@ BODY = (
 
 
 def open_connection(server: RunningServer, sent: str) -> socket.socket:
-    """A connection on which this much was sent."""
+    """Open a connection and send these bytes."""
     connection = socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT)
     connection.sendall(sent.format(port=server.port).encode())
     return connection
@@ -50,14 +50,14 @@ def half_requests(server: RunningServer) -> Iterator[dict[str, socket.socket]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HALVES)
 def test_half_a_request_is_dropped(half_requests: dict[str, socket.socket], name: str) -> None:
-    """The server closes the connection, and has said nothing but maybe an error."""
+    """The server closes the connection, with at most an error response."""
     answer = half_requests[name].recv(65536)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 4")
 
 
 @pytest.mark.slow
 def test_a_byte_now_and_then_is_not_enough(server: RunningServer) -> None:
-    """The time counts from the beginning of the request, not from its latest byte."""
+    """The deadline counts from the start of the request, not from its last byte."""
     with open_connection(server, HEAD) as connection:
         connection.settimeout(0.2)
         end = time.monotonic() + LIMIT
@@ -75,7 +75,7 @@ def test_a_byte_now_and_then_is_not_enough(server: RunningServer) -> None:
 
 @pytest.mark.slow
 def test_others_are_answered_meanwhile(server: RunningServer) -> None:
-    """A hundred such connections block nobody."""
+    """A hundred such connections do not block other requests."""
     half = [open_connection(server, HEAD) for _ in range(100)]
     try:
         assert server.get("/").status == 200
@@ -85,7 +85,7 @@ def test_others_are_answered_meanwhile(server: RunningServer) -> None:
 
 
 def test_a_connection_is_used_again(server: RunningServer) -> None:
-    """Requests one after the other on one connection are answered as ever."""
+    """Several requests on one connection are answered normally."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=LIMIT)
     try:
         statuses = []

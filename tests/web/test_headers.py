@@ -1,4 +1,4 @@
-"""Every answer carries every header, whatever it is."""
+"""Every response has all security headers."""
 
 import socket
 
@@ -30,14 +30,14 @@ def test_every_route_carries_all_headers(server: RunningServer, method: str, pat
     [("/nope", 404), ("/api/nope", 404), ("/s/nope", 404), ("/?page=x", 422), ("/s/%00", 422)],
 )
 def test_errors_carry_all_headers(server: RunningServer, path: str, status: int) -> None:
-    """So do answers that say no."""
+    """Including error responses."""
     answer = server.get(path)
     assert answer.status == status
     _check(answer)
 
 
 def test_events_carry_all_headers(server: RunningServer) -> None:
-    """So does the head of an endless answer."""
+    """Including an endless stream."""
     request = (
         f"GET {STREAM} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
         f"Authorization: Bearer {server.key}\r\n\r\n"
@@ -48,7 +48,7 @@ def test_events_carry_all_headers(server: RunningServer) -> None:
 
 
 def test_what_is_no_request_carries_all_headers(server: RunningServer) -> None:
-    """So does the answer to bytes that are no HTTP."""
+    """Including the response to bytes that are not HTTP."""
     head = server.send_raw(b"\x16\x03\x01 this is no request\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     for name, value in SECURITY_HEADERS.items():
@@ -65,7 +65,7 @@ def test_only_static_files_may_be_kept(server: RunningServer) -> None:
 
 
 def test_ranges_are_not_served(server: RunningServer) -> None:
-    """A request for parts of an answer gets all of it."""
+    """A range request gets the whole response."""
     address = "/api/openapi.json"
     answer = server.get(address, Range="bytes=0-9,20-29,0-9")
     assert (answer.status, answer.body) == (200, server.get(address).body)
@@ -78,14 +78,14 @@ def test_no_cors_headers_are_sent(server: RunningServer) -> None:
 
 
 def test_long_bodies_are_refused(server: RunningServer) -> None:
-    """More than a request ever needs is not read to its end."""
+    """A body that is too long is not read completely."""
     answer = server.ask("/sign-in", "POST", {"Origin": server.origin}, b"x" * 20_000)
     assert answer.status == 413
     _check(answer)
 
 
 def test_long_queries_are_refused(server: RunningServer) -> None:
-    """Neither is a query of many kilobytes."""
+    """Nor is a query of many kilobytes."""
     answer = server.get("/api/search?q=" + "x" * 9_000)
     assert answer.status == 414
     _check(answer)

@@ -1,4 +1,4 @@
-"""Words: both languages have the same, and templates ask for no others."""
+"""Both languages have the same texts, and templates use no others."""
 
 import re
 from importlib import resources
@@ -12,7 +12,7 @@ TEMPLATES = resources.files("recollect.web") / "templates"
 
 
 def test_catalogues_have_the_same_keys() -> None:
-    """What can be said in one language can be said in the other, with the same values."""
+    """Both languages have the same keys, with the same placeholders."""
     english, chinese = map(load_catalogue, ("en", "zh"))
     assert english.keys() == chinese.keys()
     holes = re.compile(r"\{\w+\}")
@@ -56,13 +56,13 @@ def test_one_thing_has_words_of_its_own() -> None:
     ],
 )
 def test_browser_chooses_the_language(header: str, language: str) -> None:
-    """The first language that there is, by what the browser prefers."""
+    """The first supported language among the browser's preferences."""
     scope = {"type": "http", "headers": [(b"accept-language", header.encode())]}
     assert choose_language(Request(scope)) == language
 
 
 def test_words_take_values() -> None:
-    """Values are put where the language wants them."""
+    """Values are inserted where the language needs them."""
     said = {
         language: Translator(language)("sessions.page_of", page=2, pages=5)
         for language in LANGUAGES

@@ -1,4 +1,4 @@
-"""Catalogues: every word that a page may be asked to say, also those that are put together."""
+"""The catalogues have every text that a page may need, including composed keys."""
 
 import re
 from collections.abc import Iterable
@@ -118,13 +118,13 @@ FAMILIES: dict[str, set[str]] = {
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_families_are_complete(language: str, family: str) -> None:
-    """Whatever a value may be, there are words for it."""
+    """There is a text for every possible value."""
     assert FAMILIES[family] - load_catalogue(language).keys() == set()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_phrases_of_conversations_are_translated(language: str) -> None:
-    """Every English phrase that a conversation is drawn with is in the catalogue."""
+    """Every English phrase in rendered conversations is in the catalogue."""
     asked = _list_phrases()
     assert len(asked) > 8
     assert asked - load_catalogue(language).keys() == set()

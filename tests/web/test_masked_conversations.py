@@ -18,7 +18,7 @@ SECRETS = (KEY, PASSWORD)
 
 @pytest.fixture(scope="module")
 def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the stand-in."""
+    """A server that may run the fake client."""
     with run_talker(tmp_path_factory.mktemp("masked")) as found:
         yield found
 

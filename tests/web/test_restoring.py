@@ -1,4 +1,4 @@
-"""Restoring from the page of a file: what is shown, what is written, and what never is."""
+"""Restoring from the page of a file: what is shown, what is written, and what is refused."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def talker(folder: Path) -> Iterator[Talker]:
 
 @pytest.fixture
 def shop(folder: Path) -> Project:
-    """The project as its session left it, whatever a test before did to its files."""
+    """The project as its session left it, independent of earlier tests."""
     shutil.rmtree(folder / "shop")
     return write_shop(folder)
 
@@ -59,13 +59,13 @@ def write_shop(folder: Path) -> Project:
 
 
 def ask(talker: Talker, path: Path, version: int, present: str = "") -> Answer:
-    """What the page of a file gets."""
+    """Send a request as the page of a file."""
     nonce = talker.find_nonce(f"/file?path={quote(str(path))}")
     return talker.post(RESTORE, nonce, path=str(path), version=version, present=present)
 
 
 def test_the_diff_is_shown_and_then_the_file_is_written(talker: Talker, shop: Project) -> None:
-    """Nothing is written without what the diff says; what is replaced is kept."""
+    """Nothing is written without the confirmed diff; the replaced content is kept."""
     path = shop.path("app.py")
     path.write_text("hello\nnobody\n")
     before = talker.read_log()
@@ -85,7 +85,7 @@ def test_the_diff_is_shown_and_then_the_file_is_written(talker: Talker, shop: Pr
 
 
 def read_note(talker: Talker, path: Path) -> str:
-    """What the page of a file says about the file on disk."""
+    """Return the note about the file on disk."""
     page = talker.get(f"/file?path={quote(str(path))}").body.decode()
     counted = re.search(r'<p class="count">(.*?)</p>', page, re.DOTALL)
     assert counted
@@ -106,7 +106,7 @@ def read_note(talker: Talker, path: Path) -> str:
 def test_the_page_says_which_version_is_on_disk(
     talker: Talker, shop: Project, content: str | None, note: str
 ) -> None:
-    """By its text: line endings are not in transcripts."""
+    """Compared as text: transcripts have no line endings."""
     path = shop.path("app.py")
     if content is None:
         path.unlink()
@@ -116,7 +116,7 @@ def test_the_page_says_which_version_is_on_disk(
 
 
 def test_the_page_looks_at_no_other_file(talker: Talker, shop: Project, tmp_path: Path) -> None:
-    """Not at hidden ones, nor outside the project, nor through links."""
+    """No hidden files, none outside the project, and none through links."""
     assert read_note(talker, shop.path(HIDDEN)) == ""
     assert read_note(talker, shop.directory.parent / "elsewhere.py") == ""
     path = shop.path("app.py")
@@ -126,7 +126,7 @@ def test_the_page_looks_at_no_other_file(talker: Talker, shop: Project, tmp_path
 
 
 def test_secrets_in_the_diff_are_masked(talker: Talker, shop: Project) -> None:
-    """Also those that only the file of today has."""
+    """Including those that are only in the current file."""
     path = shop.path("app.py")
     path.write_text("hello\naws_key = 'AKIAIOSFODNN7RTGHJKL'\n")
     diff = ask(talker, path, 1).json()["diff"]
@@ -134,7 +134,7 @@ def test_secrets_in_the_diff_are_masked(talker: Talker, shop: Project) -> None:
 
 
 def test_a_deleted_file_comes_back(talker: Talker, shop: Project) -> None:
-    """There is nothing to keep then."""
+    """Then there is nothing to keep."""
     path = shop.path("app.py")
     path.unlink()
     shown = ask(talker, path, 2).json()
@@ -143,7 +143,7 @@ def test_a_deleted_file_comes_back(talker: Talker, shop: Project) -> None:
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(talker: Talker, shop: Project) -> None:
-    """What was confirmed is not what would be replaced."""
+    """The confirmed diff no longer applies."""
     path = shop.path("app.py")
     shown = ask(talker, path, 1).json()
     path.write_text("changed\n")
@@ -154,7 +154,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(talker: Talker, shop: Proje
 
 @pytest.mark.parametrize("name", [HIDDEN, "../elsewhere.py"])
 def test_other_places_are_left_to_the_command(talker: Talker, shop: Project, name: str) -> None:
-    """Hidden files may be settings that run something, and outside is outside."""
+    """Hidden files may be settings that run programs; files outside are not allowed."""
     path = Path(os.path.normpath(shop.path(name)))
     path.write_text("present\n")
     answer = ask(talker, path, 1)
@@ -164,7 +164,7 @@ def test_other_places_are_left_to_the_command(talker: Talker, shop: Project, nam
 
 
 def test_links_are_not_followed(talker: Talker, shop: Project, tmp_path: Path) -> None:
-    """Neither the file nor a directory above it may be one."""
+    """Neither the file nor a parent directory may be a link."""
     path = shop.path("app.py")
     target = tmp_path / "target"
     target.write_text("target\n")

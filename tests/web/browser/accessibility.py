@@ -1,4 +1,4 @@
-"""What axe-core finds in a page; opened with `bypass_csp`, since our policy lets no script in."""
+"""Accessibility issues by axe-core; pages need `bypass_csp`, as our policy blocks its script."""
 
 from functools import cache
 from importlib import resources
@@ -6,7 +6,7 @@ from importlib import resources
 from playwright.sync_api import Page
 
 Issue = list[object]
-"""The rule, and the first elements that break it."""
+"""A rule, and the first elements that violate it."""
 
 _RUN = """async (rules) => {
   const found = await axe.run(document, {
@@ -19,13 +19,13 @@ _RUN = """async (rules) => {
 
 
 def find_issues(page: Page) -> list[Issue]:
-    """The serious issues of a page."""
+    """Return the serious issues of a page."""
     page.evaluate(_load_axe())
     return list(page.evaluate(_RUN, None))
 
 
 def find_issues_of_themes(page: Page) -> list[Issue]:
-    """The serious issues of a page in the light, and those that only its colours by night have."""
+    """Return the serious issues in the light theme, and those only in the dark theme."""
     page.emulate_media(color_scheme="light")
     issues = find_issues(page)
     page.emulate_media(color_scheme="dark")

@@ -1,4 +1,4 @@
-"""What a person does on the page of a conversation."""
+"""User actions on the page of a conversation."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.web.browser.chromium import Visit
 
 
 def start(found: Visit, directory: Path) -> Page:
-    """The page of a new conversation, started by the form."""
+    """Start a conversation with the form and return its page."""
     page = found.open("/new")
     page.get_by_label("Directory").fill(str(directory))
     page.get_by_role("button", name="Start").click()
@@ -16,14 +16,14 @@ def start(found: Visit, directory: Path) -> Page:
 
 
 def wait_for_page(page: Page) -> Page:
-    """The page of the conversation that was just started, once its script has run."""
+    """Wait for the page of the new conversation and its script."""
     page.wait_for_url("**/c/*")
     page.locator("html[data-ready=true]").wait_for(state="attached")
     return page
 
 
 def send(page: Page, text: str) -> None:
-    """Write into the box and press Enter."""
+    """Type into the box and press Enter."""
     box = page.get_by_role("combobox", name="Message")
     box.fill(text)
     box.press("Enter")
@@ -37,10 +37,10 @@ def end(page: Page) -> None:
 
 
 def expect_status(page: Page, status: str) -> None:
-    """Wait until the head of the page says so."""
+    """Wait until the header of the page shows this status."""
     expect(page.locator(".chat-head .chat-status")).to_have_text(status)
 
 
 def find_card(page: Page) -> Locator:
-    """What waits for an answer."""
+    """Return the card of the open request."""
     return page.locator(".asks .ask")

@@ -1,7 +1,7 @@
-"""The real browser: where it is, how it is started, and a page in it that is watched.
+"""The real browser: how to find and start it, and monitored pages.
 
-A page that logs an error, throws, opens a dialog or asks another origin for anything has failed,
-whatever the test was about: `Visit.problems` says so, and the fixtures look at it at the end.
+A page that logs an error, throws, opens a dialog or requests anything from another origin fails any
+test: it is recorded in `Visit.problems`, which the fixtures check at the end.
 """
 
 import os
@@ -38,7 +38,7 @@ ARGUMENTS = [
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
 TIMEOUT = 60_000
-"""Milliseconds that anything may take on a busy machine; nothing waits for it to pass."""
+"""Timeout in milliseconds for a busy machine; no test waits for it to pass."""
 
 Theme = Literal["light", "dark"]
 Language = Literal["en", "zh"]
@@ -46,7 +46,7 @@ Language = Literal["en", "zh"]
 
 @dataclass(frozen=True)
 class Look:
-    """How a page is viewed: theme, size and so on."""
+    """Theme, size and other settings of a page."""
 
     theme: Theme = "light"
     language: Language = "en"
@@ -58,7 +58,7 @@ PLAIN = Look()
 
 @dataclass
 class Visit:
-    """A page in a browser of its own, and all that went wrong in it."""
+    """A page in a separate browser context, and all problems in it."""
 
     server: RunningServer
     context: BrowserContext
@@ -66,7 +66,7 @@ class Visit:
     problems: list[str] = field(default_factory=list)
 
     def open(self, path: str) -> Page:
-        """Go to a page of the server and wait until its script has run."""
+        """Open a page of the server and wait until its script has run."""
         self.page.goto(self.server.origin + path, wait_until="load")
         # Not by a function: the policy of the pages forbids what the driver does for that.
         self.page.locator("html[data-ready=true]").wait_for(state="attached")
@@ -80,7 +80,7 @@ def find_chromium() -> str | None:
 
 @contextmanager
 def open_browser(home: Path) -> Iterator[Browser]:
-    """The browser of this machine, for a test; skips it if there is none."""
+    """Return the browser of this machine; skips the test if there is none."""
     executable = find_chromium()
     if executable is None:
         pytest.skip("no Chromium on this machine: run tools/install_browser.sh")
@@ -94,7 +94,7 @@ def open_browser(home: Path) -> Iterator[Browser]:
 
 
 def launch(playwright: Playwright, executable: str, home: Path) -> Browser:
-    """The browser, with nothing to find in its home."""
+    """Start the browser with an empty home."""
     environment: dict[str, str | float | bool] = {**os.environ, "HOME": str(home)}
     return playwright.chromium.launch(
         executable_path=executable, args=ARGUMENTS, env=environment, headless=True
@@ -105,7 +105,7 @@ def launch(playwright: Playwright, executable: str, home: Path) -> Browser:
 def visit(
     browser: Browser, server: RunningServer, look: Look = PLAIN, *, bypass_csp: bool = False
 ) -> Iterator[Visit]:
-    """Somebody who is signed in, with a page that is still empty."""
+    """Return a signed-in visit with an empty page."""
     width, height = look.size
     context = browser.new_context(
         viewport={"width": width, "height": height},
@@ -144,7 +144,7 @@ def sign_in(context: BrowserContext, server: RunningServer) -> None:
 
 
 def watch(context: BrowserContext, server: RunningServer) -> Visit:
-    """A new page whose failures are written down."""
+    """Return a new page whose failures are recorded."""
     page = context.new_page()
     found = Visit(server, context, page)
 

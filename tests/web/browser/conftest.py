@@ -12,7 +12,7 @@ from tests.web.running import RunningServer
 StartVisit = Callable[[Look], Visit]
 
 
-# No longer than a module: while it runs, so does an event loop, which other tests start themselves.
+# Per module: it runs an event loop, and other tests start their own.
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The browser of this machine."""
@@ -22,7 +22,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def start_visit(browser: Browser, server: RunningServer) -> Iterator[StartVisit]:
-    """Visits the demo data; every problem of every page fails the test."""
+    """Start visits of the demo data; any problem on any page fails the test."""
     with ExitStack() as stack:
         visits: list[Visit] = []
 
@@ -36,5 +36,5 @@ def start_visit(browser: Browser, server: RunningServer) -> Iterator[StartVisit]
 
 @pytest.fixture
 def desk(start_visit: StartVisit) -> Visit:
-    """Somebody at a desk, in English, by day."""
+    """A desktop browser in English, with the light theme."""
     return start_visit(Look())

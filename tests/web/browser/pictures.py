@@ -1,7 +1,7 @@
-"""PNG pictures as a browser takes them: packed tighter, taken apart, and compared.
+"""PNG screenshots: recompress, decode and compare them.
 
-Knows what Chromium writes (8 bits a channel, RGB or RGBA, not interlaced) and refuses the rest: for
-that little, another dependency is not worth its while.
+Supports only what Chromium writes (8 bits per channel, RGB or RGBA, not interlaced), because that
+is not worth another dependency.
 """
 
 import struct
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {2: 3, 6: 4}
-"""Bytes of a pixel by the kind of colour."""
+"""Bytes per pixel by colour type."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Picture:
 
 
 def pack(png: bytes) -> bytes:
-    """The same picture in fewer bytes: browsers pack in a hurry."""
+    """Recompress an image: browsers compress for speed."""
     chunks = list(iter_chunks(png))
     tight = zlib.compress(_unpack(chunks), 9)
     kept = [each for each in chunks if each[0] != b"IDAT"]
@@ -35,7 +35,7 @@ def pack(png: bytes) -> bytes:
 
 
 def decode(png: bytes) -> Picture:
-    """The pixels of a picture."""
+    """Return the pixels of an image."""
     chunks = list(iter_chunks(png))
     head = struct.unpack(">IIBBBBB", dict(chunks)[b"IHDR"])
     width, height, depth, colour, _, _, interlaced = head
@@ -47,7 +47,7 @@ def decode(png: bytes) -> Picture:
 
 
 def measure_difference(one: Picture, other: Picture, tolerance: int) -> float:
-    """The share of pixels that differ by more than `tolerance` in a channel; 1 for another size."""
+    """Return the share of pixels that differ by more than `tolerance`; 1 for another size."""
     if (one.width, one.height, one.channels) != (other.width, other.height, other.channels):
         return 1.0
     pairs = zip(one.rows, other.rows, strict=True)
@@ -56,7 +56,7 @@ def measure_difference(one: Picture, other: Picture, tolerance: int) -> float:
 
 
 def iter_chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The kind and the data of each chunk."""
+    """Yield the type and the data of each chunk."""
     if not png.startswith(SIGNATURE):
         raise ValueError("not a PNG")
     place = len(SIGNATURE)
@@ -67,7 +67,7 @@ def iter_chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def make_chunk(kind: bytes, data: bytes) -> bytes:
-    """A chunk with its length and its checksum."""
+    """Return a chunk with its length and its checksum."""
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
@@ -101,7 +101,7 @@ PREDICTORS: tuple[Callable[[int, int, int], int], ...] = (
     lambda left, above, _corner: (left + above) // 2,
     _predict_by_nearest,
 )
-"""What a byte is taken to be, by the number of the filter: the file holds the difference."""
+"""The prediction of a byte by filter number; the file contains the difference."""
 
 
 def _count_far(one: bytes, other: bytes, channels: int, tolerance: int) -> int:

@@ -1,9 +1,8 @@
-"""A Claude directory in which every text that reaches a page tries to run in it.
+"""A Claude directory in which every text tries to execute in pages.
 
-The records are the first of each kind in the demo data, put together to one session, so that all
-that can be drawn is drawn; each session has its share of the payloads in every string. Ids and
-times stay what they are in those records and not in the others, because without them nothing
-would be where it can be seen.
+Each session has the first record of each kind in the demo data, so that everything is rendered,
+with a share of the payloads in every string. Ids and times stay unchanged in these records, because
+otherwise nothing would be visible.
 """
 
 import base64

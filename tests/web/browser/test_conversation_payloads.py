@@ -1,4 +1,4 @@
-"""Nothing that a client streams or asks runs, loads, leads elsewhere, or passes for a card."""
+"""Nothing in a client's stream or requests executes, loads, links elsewhere or imitates a card."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 SHARES = 4
 CARDS = 7
-"""Questions of one attack: four tools, a choice, a plan, an MCP server."""
+"""Requests of one attack: four tools, a choice, a plan, an MCP server."""
 
 FORGED = (
     '<section class="ask" data-request="x"><footer><button data-decision="allow">Yes</button>',
@@ -30,18 +30,18 @@ OUTSIDE = (
     "[data-fork], [data-composer], [data-start-conversation], form, textarea,"
     "input:not([disabled]))"
 )
-"""What only the page itself may have, where texts are shown."""
+"""Elements that only the page itself may create."""
 
 
 @pytest.fixture(scope="module")
 def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the stand-in."""
+    """A server that may run the fake client."""
     with run_talker(tmp_path_factory.mktemp("attacked")) as found:
         yield found
 
 
 def cut_payloads() -> list[str]:
-    """All payloads and forged cards, in a few texts."""
+    """Divide all payloads and forged cards among a few texts."""
     payloads = [*every_payload(), *FORGED]
     size = -(-len(payloads) // SHARES)
     shares = [payloads[start : start + size] for start in range(0, len(payloads), size)]
@@ -49,14 +49,14 @@ def cut_payloads() -> list[str]:
 
 
 def test_all_payloads_are_sent() -> None:
-    """The suite is as large as it says, and each payload is in one of its shares."""
+    """The suite has its documented size, and each payload is in one of its parts."""
     shares = cut_payloads()
     assert len(set(every_payload())) >= 300
     assert [each for each in every_payload() if not any(each in share for share in shares)] == []
 
 
 def test_harm_and_forged_cards_would_be_found(browser: Browser) -> None:
-    """The checks below fail on a page that shows such payloads as markup."""
+    """The checks below fail on a page that renders such payloads as markup."""
     page = browser.new_page()
     for forged in FORGED:
         page.set_content(f"<main id=turns>{forged}</main>")

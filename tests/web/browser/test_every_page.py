@@ -1,4 +1,4 @@
-"""Every page in both languages, themes and widths: quiet, in its frame, and accessible."""
+"""Every page in both languages, themes and widths: no errors, no overflow, accessible."""
 
 import json
 
@@ -72,7 +72,7 @@ def raw_page(server: RunningServer) -> str:
 def test_pages_keep_to_their_frame(
     start_visit: StartVisit, server: RunningServer, language: Language, size: tuple[int, int]
 ) -> None:
-    """No page is wider than the screen, speaks another language, or misses a theme."""
+    """No page is wider than the screen, in another language, or without its theme."""
     found = start_visit(Look("light", language, size))
     wrong: dict[str, object] = {}
     for path in [*PAGES, raw_page(server)]:
@@ -87,7 +87,7 @@ def test_pages_keep_to_their_frame(
 
 @pytest.mark.parametrize("width", [740, 820, 900, 1024])
 def test_the_top_bar_fits_between_phone_and_desktop(start_visit: StartVisit, width: int) -> None:
-    """Where there is less room, the search button gets narrower; nothing leaves the screen."""
+    """With less room, the search button gets narrower; nothing overflows."""
     page = start_visit(Look(size=(width, 800))).open("/")
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
@@ -128,10 +128,10 @@ def test_pages_are_accessible(
 
 
 def _unfold(page: Page) -> None:
-    """Open all that opens, and wait for what is fetched then."""
-    # One document of the API is enough: they are rendered alike, and there are dozens.
+    """Expand everything, and wait for what is fetched."""
+    # One document of the API is enough: dozens are rendered the same way.
     opening = "details:not(.schema ~ .schema):not([open])"
-    # What is fetched holds more that opens: the calls of a subagent.
+    # Fetched content can be expanded too: the calls of a subagent.
     while page.locator(opening).count():
         page.evaluate(
             "(all) => { for (const it of document.querySelectorAll(all)) it.open = true; }", opening
@@ -142,7 +142,7 @@ def _unfold(page: Page) -> None:
 
 @pytest.mark.parametrize("opened", ["keys", "palette"])
 def test_dialogs_are_accessible(browser: Browser, server: RunningServer, opened: str) -> None:
-    """What opens over a page is as accessible as the page."""
+    """Dialogs are as accessible as pages."""
     with visit(browser, server, bypass_csp=True) as found:
         page = found.open("/")
         page.keyboard.press("?" if opened == "keys" else "Control+k")
@@ -152,7 +152,7 @@ def test_dialogs_are_accessible(browser: Browser, server: RunningServer, opened:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_chosen_theme_is_remembered(start_visit: StartVisit, theme: Theme) -> None:
-    """The switch turns to the other theme, for all pages, until it is pressed again."""
+    """The switch toggles the theme of all pages."""
     found = start_visit(Look(theme))
     other: Theme = "light" if theme == "dark" else "dark"
     page = found.open("/")
@@ -175,7 +175,7 @@ def _ground(page: Page) -> str:
 
 
 def test_a_chosen_language_is_remembered(start_visit: StartVisit) -> None:
-    """A language that was chosen at the foot of a page holds for all of them."""
+    """A language chosen at the bottom of a page applies to all pages."""
     found = start_visit(Look(language="en"))
     page = found.open("/")
     page.locator("button[data-language=zh]").click()
@@ -185,7 +185,7 @@ def test_a_chosen_language_is_remembered(start_visit: StartVisit) -> None:
 
 
 def test_nothing_runs_without_a_style(start_visit: StartVisit) -> None:
-    """On paper there is the conversation, and nothing that one could press."""
+    """A printed page has the conversation and no controls."""
     page = start_visit(Look()).open(f"/s/{SESSION}")
     page.emulate_media(media="print")
     pressed = page.locator("button:visible, input:visible, nav:visible")

@@ -1,4 +1,4 @@
-"""Every key that `?` shows, on a session too long to be in the page at once."""
+"""All keyboard shortcuts, on a session too long to be on the page at once."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]
 
 @pytest.fixture
 def reader(browser: Browser, harbour: RunningServer) -> Iterator[Visit]:
-    """Somebody who has the long session open."""
+    """A browser with the long session open."""
     with visit(browser, harbour) as found:
         found.open(f"/s/{LONG}")
         yield found
@@ -37,12 +37,12 @@ def reader(browser: Browser, harbour: RunningServer) -> Iterator[Visit]:
 
 
 def chosen(page: Page) -> str:
-    """The id of the item that the keys have come to."""
+    """Return the id of the item selected by keys."""
     return str(page.locator(".chosen").get_attribute("id"))
 
 
 def test_moving_from_item_to_item(reader: Visit) -> None:
-    """The keys j and k go through all that was said and done, [ and ] from prompt to prompt."""
+    """The keys j and k move through all items, [ and ] from prompt to prompt."""
     page = reader.page
     walked = []
     for key in ("j", "j", "j", "]", "]", "[", "k", "k"):
@@ -55,7 +55,7 @@ def test_moving_from_item_to_item(reader: Visit) -> None:
 
 
 def test_to_the_end_and_back(reader: Visit) -> None:
-    """G shows the last turn although it was not in the page; g leads back to the first."""
+    """G shows the last turn although it was not on the page; g returns to the first."""
     page = reader.page
     assert page.locator("#turns > .turn").count() < TURNS
     page.keyboard.press("G")
@@ -65,7 +65,7 @@ def test_to_the_end_and_back(reader: Visit) -> None:
 
 
 def test_from_failure_to_failure(reader: Visit) -> None:
-    """The keys x and X go to what failed, in the page or not yet, and stop at the ends."""
+    """The keys x and X go to failures, loaded or not, and stop at the ends."""
     page = reader.page
     expect(page.locator("#tab-failures")).to_be_visible()
     for key, turn in zip("xxxxXX", (1, 3, 130, 130, 3, 1), strict=True):
@@ -103,10 +103,10 @@ def test_dragging_through_a_session(reader: Visit) -> None:
 
 
 def test_enter_waits_for_the_search_under_way(reader: Visit) -> None:
-    """It lands on the first hit of what was typed, however late the answer is."""
+    """It goes to the first hit of the typed text, however late the response is."""
     page = reader.page
     held: list[Route] = []
-    # Somebody who types slowly searches for parts of the word too.
+    # Typing slowly also searches for parts of the word.
     whole = f"**/find?*q={FAR_WORD}*"
     page.route(whole, lambda route: held.append(route))  # noqa: PLW0108 - needs a Python function
     page.keyboard.press("/")
@@ -120,7 +120,7 @@ def test_enter_waits_for_the_search_under_way(reader: Visit) -> None:
 
 
 def test_finding_what_is_not_in_the_page(reader: Visit) -> None:
-    """/ finds in the whole session; n and N go on and back, with the words marked."""
+    """/ searches the whole session; n and N go to the next and previous match and mark it."""
     page = reader.page
     page.keyboard.press("/")
     expect(page.locator("[data-find]")).to_be_focused()
@@ -139,7 +139,7 @@ def test_finding_what_is_not_in_the_page(reader: Visit) -> None:
 
 
 def test_going_from_hit_to_hit(reader: Visit) -> None:
-    """The keys n and N walk through the hits in the order of the conversation, round and round."""
+    """The keys n and N cycle through the hits in the order of the conversation."""
     page = reader.page
     page.keyboard.press("/")
     page.keyboard.type("lie at pier 14")
@@ -161,7 +161,7 @@ def test_going_from_hit_to_hit(reader: Visit) -> None:
 
 
 def test_a_link_to_a_message_far_below(reader: Visit) -> None:
-    """A link by the fragment alone finds a message that the first screen does not have."""
+    """A link with only a fragment finds a message that is not on the first screen."""
     uuid = make_uuid(FAR_TURN, "answer")
     reader.page.goto("about:blank")
     page = reader.open(f"/s/{LONG}#{uuid}")
@@ -169,7 +169,7 @@ def test_a_link_to_a_message_far_below(reader: Visit) -> None:
 
 
 def test_scrolling_brings_the_rest(reader: Visit) -> None:
-    """Turns come in as one nears the end of the page, each of them once."""
+    """Turns are loaded near the end of the page, each once."""
     page = reader.page
     for _ in range(12):
         page.evaluate("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
@@ -193,7 +193,7 @@ def test_the_outline_leads_to_turns_that_are_not_there(reader: Visit) -> None:
 
 
 def test_unfolding_and_copying_by_key(reader: Visit) -> None:
-    """The key o opens the call that one has come to, c copies a link to it."""
+    """The key o expands the selected call, c copies a link to it."""
     allow_clipboard(reader)
     page = reader.page
     page.keyboard.press("j")
@@ -210,7 +210,7 @@ def test_unfolding_and_copying_by_key(reader: Visit) -> None:
 
 
 def test_keys_are_shown(reader: Visit) -> None:
-    """? lists the keys; while it is open they do nothing, and Escape closes it."""
+    """? lists the shortcuts; while it is open they are disabled, and Escape closes it."""
     page = reader.page
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
@@ -244,7 +244,7 @@ def test_going_anywhere_by_name(reader: Visit) -> None:
 
 
 def test_keys_write_into_fields(reader: Visit) -> None:
-    """In a field a key is a letter."""
+    """In a field, keys are letters."""
     page = reader.page
     page.keyboard.press("/")
     page.keyboard.type("gGtojk?")

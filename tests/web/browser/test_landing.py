@@ -1,7 +1,7 @@
-"""Every hit lands: records of every kind are found by their own words, and shown at them.
+"""Every hit can be opened: records of every kind are found by their words, and shown there.
 
-The records are drawn at random from the demo data and, where it is, from the public corpus: a page
-has to mark the words and have them inside the window, and `show --at` has to mark them in a line.
+Records are sampled from the demo data and the public corpus, if available: a page has to mark the
+words inside the window, and `show --at` has to mark them in a line.
 """
 
 import random
@@ -40,12 +40,12 @@ pytestmark = pytest.mark.slow
 COUNT = 300
 PARTS = 60
 MIN_PART = 6
-"""Shorter ones may be in more words than a search looks at, such as `tion`."""
+"""Shorter ones may be in more words than a search considers, such as `tion`."""
 SEED = 20261118
 WORD = re.compile(r"[^\W_]{3,}")
 COMPOUND = re.compile(r"(?:[A-Za-z0-9]+[_./:-])+[A-Za-z0-9]+")
 TAG = re.compile(r"</?[\w-]+>")
-"""The client's own markup, which pages and terminals leave out."""
+"""Markup of the client, which pages and terminals omit."""
 ID = re.compile(rb'"sessionId"\s*:\s*"([0-9a-f-]{36})"')
 UUID_NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|agent-\w+")
 
@@ -79,7 +79,7 @@ def root(tmp_path_factory: pytest.TempPathFactory, shared: Path | None) -> Path:
 
 
 def add_corpus(corpus: Path, projects: Path) -> None:
-    """Copy transcripts of any layout to where Claude Code would have put them."""
+    """Copy transcripts of any layout to the locations that Claude Code uses."""
     for path in sorted(corpus.rglob("*.jsonl")):
         parts = path.relative_to(corpus).parts
         if parts[0].startswith("_"):
@@ -98,7 +98,7 @@ def add_corpus(corpus: Path, projects: Path) -> None:
 
 
 def slug(parts: Sequence[str]) -> str:
-    """A name for a project directory."""
+    """Return a name for a project directory."""
     return "-" + re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts))
 
 
@@ -107,9 +107,9 @@ def iter_sought(
     dice: random.Random,
     choose: Callable[[str, random.Random], str | None] | None = None,
 ) -> Iterator[Sought]:
-    """Texts of every kind in turn, each at a place of its own.
+    """Yield texts of every kind in turn, each in a different place.
 
-    An API error whose line is damaged is shown where it was in time, and has no name.
+    Leaves out API errors on damaged lines, which are shown by time and have no name.
     """
     with open_workspace(root, temporary=True) as workspace:
         transcripts = workspace.find_transcripts()
@@ -137,14 +137,14 @@ def iter_sought(
 
 
 def choose_words(text: str, dice: random.Random) -> str:
-    """A few words that follow each other in a text."""
+    """Return a few adjacent words of a text."""
     found = WORD.findall(TAG.sub(" ", text)) or WORD.findall(text)
     start = dice.randrange(max(len(found) - 2, 1))
     return " ".join(found[start : start + 3])
 
 
 def find_hit(server: RunningServer, sought: Sought) -> Hit | None:
-    """The hit on a text, or on a copy of it, among all hits of its session."""
+    """Return the hit on a text or a copy of it, among all hits of its session."""
     query = urlencode({"q": sought.words, "session": sought.session_id, "per_session": 500})
     answer = server.get(f"/api/search?{query}").json()
     hits = [msgspec.convert(each, Hit) for each in answer["hits"]]
@@ -153,7 +153,7 @@ def find_hit(server: RunningServer, sought: Sought) -> Hit | None:
 
 
 def choose_part(text: str, dice: random.Random) -> str | None:
-    """A part of a compound name in a text, across its separators and in any case."""
+    """Return part of a compound name in a text, across separators and in any case."""
     names = COMPOUND.findall(text)
     if not names:
         return None
@@ -172,7 +172,7 @@ def test_any_part_of_a_name_is_found(root: Path, server: RunningServer) -> None:
 
 
 class Found(NamedTuple):
-    """What was sought, and the hit on it."""
+    """The text that was searched for, and its hit."""
 
     sought: Sought
     hit: Hit
@@ -180,7 +180,7 @@ class Found(NamedTuple):
 
 @pytest.fixture(scope="module")
 def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server on all of it, with an index made before, which takes long on a busy machine."""
+    """A server on all of it, with an existing index, because indexing takes long."""
     folder = tmp_path_factory.mktemp("server")
     with open_workspace(root, folder / "data") as workspace:
         assert workspace.search("a").result.index_complete
@@ -191,12 +191,12 @@ def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run
 
 @pytest.fixture(scope="module")
 def found(root: Path, server: RunningServer) -> list[Found]:
-    """Records of every kind, each with the hit on its own words; all of them are found."""
+    """Return records of every kind, each with its hit; all of them are found."""
     dice = random.Random(SEED)
     sample = list(islice(iter_sought(root, dice), COUNT))
     hits = [(each, find_hit(server, each)) for each in sample]
     assert [each for each, hit in hits if hit is None] == []
-    # One session after the other: a reader follows the hits of one list, too.
+    # Session by session, like a reader who follows the hits of one list.
     return sorted(
         (Found(each, hit) for each, hit in hits if hit is not None),
         key=lambda each: (each.hit.session_id, each.hit.link),
@@ -206,7 +206,7 @@ def found(root: Path, server: RunningServer) -> list[Found]:
 def test_every_hit_lands_in_the_page(
     browser: Browser, server: RunningServer, found: list[Found]
 ) -> None:
-    """The words of a hit are marked and inside the window, or what has them as an address is."""
+    """The words of a hit, or the link that contains them, are marked inside the window."""
     with visit(browser, server) as somebody:
         missed = [each for each in found if not lands(somebody.page, server, each.hit)]
         assert missed == []
@@ -214,7 +214,7 @@ def test_every_hit_lands_in_the_page(
 
 
 def lands(page: Page, server: RunningServer, hit: Hit) -> bool:
-    """Whether a page shows a hit where somebody who follows it looks."""
+    """Return whether a page shows a hit where a reader expects it."""
     page.goto(server.origin + address_hit(hit), wait_until="commit")
     page.locator("article.session[data-landed=true]").wait_for(state="attached")
     count, is_marked, is_named = page.evaluate(PLACE)
@@ -222,7 +222,7 @@ def lands(page: Page, server: RunningServer, hit: Hit) -> bool:
 
 
 def test_every_hit_lands_in_the_terminal(root: Path, found: list[Found]) -> None:
-    """`show --at` marks the step that has the words, opened, and the words in it."""
+    """`show --at` marks the step with the words, expanded, and the words in it."""
     sessions: dict[str, Session] = {}
     with open_workspace(root, temporary=True) as workspace:
         for each in found:
@@ -234,13 +234,13 @@ def test_every_hit_lands_in_the_terminal(root: Path, found: list[Found]) -> None
 
 
 def is_marked(sessions: dict[str, Session], workspace: Workspace, hit: Hit) -> bool:
-    """Whether the lines that a terminal gets point at a hit and mark its words there."""
+    """Return whether the terminal output points at a hit and marks its words there."""
     found = workspace.find_place(hit.link)
     session, marks = sessions[found.transcript.file], tuple(list_marks(hit.snippet))
     options = RenderOptions(columns=200, marks=marks)
     at = locate(session, found.place._replace(offset=hit.offset), marks)
     if at is None:
-        # The title of a session is in its head.
+        # The title of a session is in its header.
         lines = list(render_session(session, [], options, is_whole=True, prompts_only=False))
     else:
         signs = (POINTER.strip(), MARKED_MARGIN.strip())

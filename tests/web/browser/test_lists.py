@@ -19,12 +19,12 @@ pytestmark = pytest.mark.slow
 
 
 def titles(found: Visit) -> list[str]:
-    """The sessions of the list, in its order."""
+    """Return the titles of the listed sessions, in order."""
     return found.page.locator("tr[data-session] .title").all_inner_texts()
 
 
 def test_filters_of_the_list(desk: Visit) -> None:
-    """Words, project, errors, subagents and order narrow the list down, together."""
+    """Text, project, errors, subagents and order filter the list together."""
     page = desk.open("/sessions")
     assert len(titles(desk)) == 8
     page.locator("input[name=text]").fill("harbour")
@@ -68,7 +68,7 @@ def test_filters_keep_the_grouping(desk: Visit) -> None:
 
 
 def test_filters_of_files(desk: Visit) -> None:
-    """Project and path apply at once and are in the address; without matches they can be undone."""
+    """Project and path apply immediately and are in the address; they can be undone."""
     page = desk.open("/files")
     page.get_by_label("Project", exact=True).select_option("/home/mina/projects/tidepool")
     expect(page).to_have_url(re.compile(r"project=-home-mina-projects-tidepool"))
@@ -85,7 +85,7 @@ def test_filters_of_files(desk: Visit) -> None:
 
 
 def test_a_first_version_on_a_phone(start_visit: StartVisit) -> None:
-    """Its lines have no counterpart, and are as wide as the screen all the same."""
+    """Its lines have no counterpart, but are as wide as the screen."""
     found = start_visit(Look(size=PHONE))
     page = found.open("/file?path=/home/mina/projects/tidepool/src/tidepool/cli.py&b=1")
     rows = page.locator(".side-by-side tr.changed")
@@ -108,7 +108,7 @@ def test_results_by_month(desk: Visit) -> None:
 
 
 def test_the_way_back_from_a_hit_leads_to_its_row(start_visit: StartVisit) -> None:
-    """The list of hits is where it was left, not at its top."""
+    """The list of hits is at its previous position, not at the top."""
     page = start_visit(Look(size=(390, 500))).open("/search?q=harbour")
     page.evaluate("scrollTo({ top: 300, behavior: 'instant' })")
     page.locator(".hit a, a.hit").nth(4).click()
@@ -119,7 +119,7 @@ def test_the_way_back_from_a_hit_leads_to_its_row(start_visit: StartVisit) -> No
 
 
 def test_a_star_is_kept(desk: Visit) -> None:
-    """A press or the key s stars a session, in all lists; the filter shows no others."""
+    """A click or the key s stars a session in all lists; the filter shows only starred ones."""
     page = desk.open("/sessions")
     row = page.locator("tr[data-session]").nth(2)
     row.locator("[data-star]").click()
@@ -141,7 +141,7 @@ def test_a_star_is_kept(desk: Visit) -> None:
 
 
 def test_a_note_is_kept(desk: Visit) -> None:
-    """A note that was saved is there when the session is opened again."""
+    """A saved note is shown when the session is opened again."""
     page = desk.open("/s/94791a87-9d13-410a-a632-25a9b25c1b45")
     for words in ("try <i>batches</i>", ""):
         page.locator("details.session-note summary").click()
@@ -154,7 +154,7 @@ def test_a_note_is_kept(desk: Visit) -> None:
 
 
 def test_the_list_opens_a_session(desk: Visit) -> None:
-    """The key j comes to a session, Enter opens it."""
+    """The key j selects a session, Enter opens it."""
     page = desk.open("/sessions")
     first = titles(desk)[0]
     page.keyboard.press("j")
@@ -181,7 +181,7 @@ def _is_full(address: str) -> bool:
 
 
 def _make_many(place: Path) -> ClaudeRoot:
-    """Sessions with words that a quick search does not find all of."""
+    """Write sessions with words that a quick search does not find completely."""
     root = ClaudeRoot(place / "claude")
     for first, second in product("abcdefgh", repeat=2):
         name = f"{first}{second}"
@@ -203,7 +203,7 @@ def _hold_full_results(page: Page) -> list[Route]:
 
 @pytest.mark.parametrize("way", ["Tab", "j", "facet", "gone"])
 def test_the_focus_stays_when_the_rest_follows(browser: Browser, tmp_path: Path, way: str) -> None:
-    """It is on the same result or facet, as high in the window; on the next one if it is gone."""
+    """It stays on the same result or facet, at the same height; on the next one if it is gone."""
     root = _make_many(tmp_path)
     with run_server(tmp_path, root.path) as server, visit(browser, server) as found:
         server.wait_until_current()
@@ -242,7 +242,7 @@ def test_the_focus_stays_when_the_rest_follows(browser: Browser, tmp_path: Path,
 
 
 def test_the_rest_follows_when_nobody_types(browser: Browser, tmp_path: Path) -> None:
-    """Full results replace the quick ones; what is selected in the field stays, and the place."""
+    """Full results replace the quick ones; the selection in the field and the position stay."""
     root = _make_many(tmp_path)
     with run_server(tmp_path, root.path) as server, visit(browser, server) as found:
         server.wait_until_current()
@@ -266,7 +266,7 @@ def test_the_rest_follows_when_nobody_types(browser: Browser, tmp_path: Path) ->
 
 
 def test_a_result_opens_its_message(desk: Visit) -> None:
-    """A result leads to the very message."""
+    """A result links to the exact message."""
     page = desk.open("/search?q=" + "32,766")
     hit = page.locator(".hit a").first
     address = str(hit.get_attribute("href"))
@@ -278,7 +278,7 @@ def test_a_result_opens_its_message(desk: Visit) -> None:
 
 
 def test_an_error_in_a_query_is_shown_in_place(desk: Visit) -> None:
-    """A query that cannot be read is answered where the results would be, and mended there."""
+    """An invalid query is reported in place of the results, and can be corrected there."""
     page = desk.open("/search")
     page.keyboard.type("tool:")
     expect(page.locator(".query-error")).to_be_visible()
@@ -288,7 +288,7 @@ def test_an_error_in_a_query_is_shown_in_place(desk: Visit) -> None:
 
 
 def test_usage_has_a_chart_and_can_be_taken_apart(desk: Visit) -> None:
-    """The chart is above its table, and a figure links to the lines that it consists of."""
+    """The chart is above its table, and a figure links to the lines behind it."""
     page = desk.open("/usage")
     expect(page.locator(".chart svg[role=img]")).to_be_visible()
     bars = page.locator(".chart svg[role=img] rect").count()
@@ -299,7 +299,7 @@ def test_usage_has_a_chart_and_can_be_taken_apart(desk: Visit) -> None:
 
 
 def test_health_is_filled_in(desk: Visit) -> None:
-    """The page comes at once and is filled when the files have been read."""
+    """The page loads immediately and is completed when the files have been read."""
     page = desk.open("/health")
     expect(page.locator("[data-load]")).to_have_count(0)
     expect(page.locator("h1")).to_have_text("Health")
@@ -307,7 +307,7 @@ def test_health_is_filled_in(desk: Visit) -> None:
 
 
 def test_every_operation_of_the_api_is_shown(desk: Visit) -> None:
-    """The page shows what the document says."""
+    """The page shows the content of the document."""
     page = desk.open("/api")
     paths = desk.server.get("/api/openapi.json").json()["paths"]
     shown = [each.split()[-1] for each in page.locator(".operation h2").all_inner_texts()]
@@ -336,7 +336,7 @@ def empty_server(folder: Path) -> Iterator[RunningServer]:
 
 
 def test_nothing_was_found(browser: Browser, tmp_path: Path) -> None:
-    """Without sessions the page says where it looked, and how to see the demo."""
+    """Without sessions the page lists the searched directories, and how to start the demo."""
     with empty_server(tmp_path) as server, visit(browser, server) as found:
         page = found.open("/sessions")
         expect(page.locator("h1")).to_have_text("No sessions found")

@@ -1,4 +1,4 @@
-"""Pages that stay open while files grow, tabs sleep, and the server is away."""
+"""Pages that stay open while files grow, tabs are in the background, and the server restarts."""
 
 import json
 import statistics
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[3]
 AWAY = "error: Failed to load resource: net::ERR_CONNECTION_REFUSED"
 BROKEN = "error: Failed to load resource: net::ERR_INCOMPLETE_CHUNKED_ENCODING"
 UNKNOWN = "error: Failed to load resource: the server responded with a status of 404 (Not Found)"
-"""A server that has just started does not know its sessions yet."""
+"""A server that has just started has not listed its sessions yet."""
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +43,14 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]
 
 @pytest.fixture
 def reader(browser: Browser, harbour: RunningServer) -> Iterator[Visit]:
-    """Somebody who looks on."""
+    """A browser with an open page."""
     with visit(browser, harbour) as found:
         yield found
         assert found.problems == []
 
 
 def grow(path: Path, first: int, count: int, pause: float) -> dict[str, float]:
-    """Let another process write turns; when each record was in the file."""
+    """Let another process write turns; return when each record was written."""
     command = ["-m", "tests.web.browser.writer", str(path), str(first), str(count), str(pause)]
     done = subprocess.run(
         [sys.executable, *command], cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
@@ -59,7 +59,7 @@ def grow(path: Path, first: int, count: int, pause: float) -> dict[str, float]:
 
 
 def make_retry(session_id: str, attempt: int) -> Record:
-    """A request after the first turn that failed, for a reason of its own."""
+    """Return a failed request after the first turn, with a unique reason."""
     return {
         "type": "system",
         "subtype": "api_error",
@@ -77,7 +77,7 @@ REASONS = ("fog", "ice", "gales", "dredgers")
 
 
 def test_a_run_of_notices_opens_to_what_is_sought(reader: Visit) -> None:
-    """It stays open while it grows; find-in-session and links to a notice in it open it."""
+    """It stays open while it grows; find in session and links to a notice expand it."""
     session_id = GROWING.replace("9999", "dddd", 1)
     path = write_session(reader.server.root, session_id, 1)
     append_records(path, [make_retry(session_id, attempt) for attempt in range(3)])
@@ -96,7 +96,7 @@ def test_a_run_of_notices_opens_to_what_is_sought(reader: Visit) -> None:
 
 
 def test_new_records_appear_within_a_second(reader: Visit) -> None:
-    """What is written is in the page in under a second, without a reload."""
+    """New records are on the page in under a second, without a reload."""
     session_id = GROWING.replace("9999", "aaaa", 1)
     path = write_session(reader.server.root, session_id, 2)
     page = open_session(reader, session_id)
@@ -104,16 +104,16 @@ def test_new_records_appear_within_a_second(reader: Visit) -> None:
     written = grow(path, 2, 3, 0.15)
     expect(page.locator(f"[id='{make_uuid(4, 'answer')}']")).to_be_attached()
     arrivals = list_arrivals(page)
-    # A result is shown with its call and has no place of its own.
+    # A result is shown with its call, not separately.
     delays = [arrivals[name] - moment for name, moment in written.items() if "result" not in name]
     assert len(delays) == 9
-    # A second is what `make bench` measures; here others may be busy.
+    # `make bench` measures the second; here the machine may be busy.
     assert statistics.median(delays) < 60
     assert page.evaluate("window.isSame") is True
 
 
 def test_marked_words_stay_marked_in_a_turn_that_grows(reader: Visit) -> None:
-    """The words of a hit are still marked after the turn that has them was drawn again."""
+    """The words of a hit are still marked after their turn is rendered again."""
     session_id = GROWING.replace("9999", "abab", 1)
     path = write_session(reader.server.root, session_id, 2)
     *known, answer = make_turn(session_id, 2)
@@ -123,7 +123,7 @@ def test_marked_words_stay_marked_in_a_turn_that_grows(reader: Visit) -> None:
     page = reader.open(f"/s/{session_id}?at={prompt}&mark=pier#{prompt}")
     page.locator("article.session[data-landed=true]").wait_for(state="attached")
     append_records(path, [answer])
-    # The turn is replaced, or only its last steps, depending on what the page has drawn until now.
+    # The turn is replaced, or only its last steps, depending on what the page has rendered.
     expect(page.locator(f"[id='{make_uuid(2, 'answer')}']")).to_be_attached()
     reader.server.wait_for(
         lambda: page.evaluate("[...CSS.highlights.get('current')].map(String)") == ["pier"]
@@ -148,7 +148,7 @@ def test_what_a_turn_added_stays_open_while_the_turn_grows(reader: Visit) -> Non
 
 
 def test_the_outline_keeps_the_focus_while_a_session_grows(reader: Visit) -> None:
-    """New prompts are added below the line that has the focus; no line is drawn again."""
+    """New prompts are added below the focused line; no line is rendered again."""
     session_id = GROWING.replace("9999", "acac", 1)
     path = write_session(reader.server.root, session_id, 3)
     page = open_session(reader, session_id)
@@ -165,7 +165,7 @@ def test_the_outline_keeps_the_focus_while_a_session_grows(reader: Visit) -> Non
 
 
 def test_the_reader_is_not_moved(reader: Visit) -> None:
-    """While one reads above, nothing moves, what is open stays open, and a pill counts messages."""
+    """While the user reads above, nothing moves or closes, and a pill counts messages."""
     session_id = GROWING.replace("9999", "bbbb", 1)
     path = write_session(reader.server.root, session_id, 30)
     page = open_session(reader, session_id)
@@ -189,7 +189,7 @@ def test_the_reader_is_not_moved(reader: Visit) -> None:
 
 
 def test_following_stays_at_the_end(reader: Visit) -> None:
-    """Follow goes to the end and stays there as records arrive, until one scrolls up."""
+    """Follow scrolls to the end and stays there as records arrive, until the user scrolls up."""
     session_id = GROWING.replace("9999", "abab", 1)
     path = write_session(reader.server.root, session_id, 20)
     page = open_session(reader, session_id)
@@ -232,7 +232,7 @@ def test_following_starts_at_the_very_end(reader: Visit) -> None:
 
 
 def test_a_call_gets_its_result(reader: Visit) -> None:
-    """A call that waits is shown as waiting, and as done when its result is there."""
+    """A pending call is shown as pending, and as done once its result arrives."""
     session_id = GROWING.replace("9999", "cccc", 1)
     path = write_session(reader.server.root, session_id, 1)
     page = open_session(reader, session_id)
@@ -247,7 +247,7 @@ def test_a_call_gets_its_result(reader: Visit) -> None:
 
 
 def test_a_sleeping_tab_listens_to_nothing_and_catches_up(reader: Visit) -> None:
-    """A tab in the background holds no connection; when it is looked at it has missed nothing."""
+    """A background tab has no connection; when it is shown, it catches up."""
     session_id = GROWING.replace("9999", "dddd", 1)
     path = write_session(reader.server.root, session_id, 2)
     page = open_session(reader, session_id)
@@ -271,7 +271,7 @@ def _turn_tab(page: Page, *, is_hidden: bool) -> None:
 
 @contextmanager
 def open_client(root: Path, session_id: str) -> Iterator[None]:
-    """A process that has a session open, as a client notes it."""
+    """Start a process that is recorded as a client with the session open."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
         note = root / "sessions" / f"{client.pid}.json"
         note.parent.mkdir(exist_ok=True)
@@ -284,7 +284,7 @@ def open_client(root: Path, session_id: str) -> Iterator[None]:
 
 
 def test_the_list_shows_who_is_at_work(reader: Visit) -> None:
-    """The dot of a session is there while a client has it open, and it is counted; no reload."""
+    """The dot and the count show a session that a client has open, without a reload."""
     session_id = GROWING.replace("9999", "eeee", 1)
     write_session(reader.server.root, session_id, 1)
     open_session(reader, session_id)
@@ -307,7 +307,7 @@ def test_the_list_announces_a_new_session(reader: Visit) -> None:
     page = reader.open("/sessions")
     added = page.locator(f"tr[data-session='{session_id}']")
     write_session(reader.server.root, session_id, 1)
-    # The button may be there already, for another session of this server.
+    # The button may already be there, for another session of this server.
     wait_for_session(reader, session_id)
     pill = page.locator("[data-changed]")
     expect(pill).to_be_visible()
@@ -317,7 +317,7 @@ def test_the_list_announces_a_new_session(reader: Visit) -> None:
 
 
 def test_the_list_announces_changes_from_before_it_listened(reader: Visit) -> None:
-    """A session that is found between the drawing of the list and its listening is not missed."""
+    """A session that is found between rendering the list and connecting is not missed."""
     session_id = GROWING.replace("9999", "0000", 1)
     held: list[Route] = []
     # Not `append` itself: the browser's library asks what it is given for its code.
@@ -332,7 +332,7 @@ def test_the_list_announces_changes_from_before_it_listened(reader: Visit) -> No
 
 
 def test_a_page_outlives_the_server(browser: Browser, tmp_path: Path) -> None:
-    """After a restart, once one has signed in again, the page that stayed open catches up."""
+    """After a restart and a new sign-in, the open page catches up."""
     root = copy_demo(tmp_path)
     path = write_session(root, GROWING, 2)
     folders = [tmp_path / "one", tmp_path / "two"]

@@ -1,7 +1,7 @@
-"""A page of another origin, in the browser of somebody who is signed in, reads and changes nothing.
+"""A page of another origin, in a signed-in browser, can neither read nor change anything.
 
-Another port of this machine is the same site, so the browser sends our cookie along: what stops
-such a page is the server.
+Another port of this machine is the same site, so the browser sends our cookie: the server has to
+stop such a page.
 """
 
 import threading
@@ -104,7 +104,7 @@ TOLD = {
 
 
 class _Page(BaseHTTPRequestHandler):
-    """Somebody else's server: an empty page at any address."""
+    """Another server, with an empty page at any address."""
 
     def do_GET(self) -> None:
         body = b"<!doctype html><title>elsewhere</title><body>"
@@ -136,14 +136,14 @@ def other_server() -> Iterator[int]:
 def test_other_origins_get_nothing(
     browser: Browser, server: RunningServer, own_name: str, other_name: str
 ) -> None:
-    """Every way to ask from another origin is refused, and the answers hold nothing."""
+    """Every kind of request from another origin is refused, with an empty response."""
     asked: dict[str, str] = {}
     answered: dict[str, int] = {}
     with other_server() as port, visit(browser, server) as found:
         found.open("/")
         page = found.context.new_page()
         page.goto(f"http://{other_name}:{port}/")
-        # What the server said, whatever the browser lets the page know of it.
+        # The response of the server, whatever the page can see of it.
         network = found.context.new_cdp_session(page)
         network.on("Network.requestWillBeSent", lambda each: asked.update(_name(each)))
         network.on(

@@ -1,6 +1,6 @@
-"""The script that pages a long session, by itself: the real module in a real browser.
+"""The paging script of a session in isolation: the real module in a real browser.
 
-The server is made up here, so that a session can be as long, grow and fail as a test wants.
+The server is a fake, so that a session can be as long, grow and fail as a test needs.
 """
 
 from collections.abc import Iterator
@@ -108,7 +108,7 @@ def list_turns(page: Page) -> list[int]:
 
 
 def test_scrolling_brings_all_turns_once(page: Page) -> None:
-    """Whoever scrolls on sees each turn in its place, and no link at the end."""
+    """Scrolling shows each turn in its place, and no link at the end."""
     show(page, LongSession(total=70), 0, 20)
     page.evaluate("turns.updateLinks()")
     for known in (20, 40, 60):
@@ -120,7 +120,7 @@ def test_scrolling_brings_all_turns_once(page: Page) -> None:
 
 
 def test_earlier_turns_do_not_move_what_one_reads(page: Page) -> None:
-    """They come in above, and the page scrolls by as much."""
+    """They are inserted above, and the page scrolls by their height."""
     show(page, LongSession(total=70), 30, 50)
     turn = page.locator('[data-turn="35"]')
     turn.evaluate("turn => { turns.updateLinks(); scrollTo(0, turn.offsetTop); }")
@@ -139,7 +139,7 @@ def test_requests_that_cross_put_nothing_in_twice(page: Page) -> None:
 
 
 def test_a_message_elsewhere_is_loaded(page: Page) -> None:
-    """The turns around it take the place of the others, and what hides it is opened."""
+    """The turns around it replace the others, and its containers are expanded."""
     show(page, LongSession(total=500), 0, 20)
     assert page.evaluate("turns.show('m300').then(target => target.textContent)") == "300"
     assert 300 in list_turns(page)
@@ -157,7 +157,7 @@ def test_a_message_that_is_nowhere_is_no_error(page: Page) -> None:
 
 
 def test_what_has_not_changed_is_left_alone(page: Page) -> None:
-    """A session that grows redraws only the turns that did, and keeps open what was opened."""
+    """Only turns that have grown are rendered again, and open items stay open."""
     session = LongSession(total=20)
     show(page, session, 0, 20)
     page.evaluate("document.getElementById('d19').open = true")
@@ -173,7 +173,7 @@ def test_what_has_not_changed_is_left_alone(page: Page) -> None:
 
 
 def test_a_page_that_came_too_early_is_filled(page: Page) -> None:
-    """Where the server had not read all yet, the script asks again for all that is shown."""
+    """If the server had not read everything yet, the script requests the visible turns again."""
     session = LongSession(total=25)
     show(page, session, 0, 20, partial=True)
     page.wait_for_function("turns.total === 25")
@@ -181,7 +181,7 @@ def test_a_page_that_came_too_early_is_filled(page: Page) -> None:
 
 
 def test_long_pages_are_refreshed_in_pieces(page: Page) -> None:
-    """The server draws so many turns at once and no more."""
+    """The server limits the number of turns per request."""
     session = LongSession(total=450)
     show(page, session, 0, 450)
     page.evaluate("turns.refresh(true)")
@@ -189,7 +189,7 @@ def test_long_pages_are_refreshed_in_pieces(page: Page) -> None:
 
 
 def test_a_failure_is_shown_and_the_next_request_works(page: Page) -> None:
-    """One answer that does not come holds up nothing after it."""
+    """A missing response does not block later requests."""
     session = LongSession(total=40, fails=True)
     show(page, session, 0, 20)
     assert page.evaluate("turns.later().catch(error => error.message)") == (

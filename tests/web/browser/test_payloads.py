@@ -1,4 +1,4 @@
-"""Nothing in a transcript runs, loads or links anywhere, whatever field it is in."""
+"""Nothing in a transcript executes, loads or links anywhere, in any field."""
 
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -47,7 +47,7 @@ FIND_HARM = r"""() => {
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, list[str]]]:
-    """A server on the planted sessions, with all of them known."""
+    """A server on the planted sessions, with all of them listed."""
     folder = tmp_path_factory.mktemp("planted")
     root, ids = write_planted_root(folder)
     with run_server(folder, root) as running:
@@ -57,7 +57,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningS
 
 @pytest.fixture
 def victim(browser: Browser, planted: tuple[RunningServer, list[str]]) -> Iterator[Visit]:
-    """Somebody who reads them; a policy that had to step in counts as a failure too."""
+    """A browser on these pages; a policy violation counts as a failure too."""
     with visit(browser, planted[0], Look()) as found:
         found.context.add_init_script(WATCH)
         yield found
@@ -65,14 +65,14 @@ def victim(browser: Browser, planted: tuple[RunningServer, list[str]]) -> Iterat
 
 
 def find_harm(page: Page) -> list[str]:
-    """What ran, or would run, load or lead astray, after what loads had its time to."""
+    """Return everything that executed, or would execute, load or link elsewhere, after loading."""
     page.wait_for_timeout(150)
     found: list[str] = page.evaluate(FIND_HARM)
     return found
 
 
 def test_there_are_enough_payloads() -> None:
-    """The suite is as large as it says."""
+    """The suite has its documented size."""
     assert len(set(every_payload())) >= 300
 
 

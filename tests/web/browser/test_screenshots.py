@@ -1,7 +1,7 @@
-"""The pictures of the documentation: pages on the demo data, as they look today.
+"""The screenshots in the documentation: pages on the demo data.
 
-`RECOLLECT_UPDATE_SCREENSHOTS=1 pytest …` retakes them. They are compared only where the browser
-and its fonts are those that they were made with: elsewhere every letter differs.
+`RECOLLECT_UPDATE_SCREENSHOTS=1 pytest …` retakes them. They are only compared with the same browser
+and fonts, because otherwise every letter differs.
 """
 
 import json
@@ -22,17 +22,17 @@ pytestmark = pytest.mark.slow
 
 VARIABLE = "RECOLLECT_UPDATE_SCREENSHOTS"
 IS_UPDATE = bool(os.environ.get(VARIABLE))
-"""Read when the tests are collected: what is set for the program does not reach a test."""
+"""Read at collection, because variables of the program are removed in tests."""
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "screenshots"
 MADE_WITH = FOLDER / "made-with.json"
 MAX_VALUE = 150_000
-"""Bytes; a page of the documentation should not take longer to load than to read."""
+"""In bytes; a page of the documentation has to load quickly."""
 TOLERANCE = 16
 SHARE = 0.005
-"""How far a channel of a pixel may be off, and how many pixels may be farther off."""
+"""Tolerance of a channel, and the share of pixels that may exceed it."""
 PAUSE = 300
-"""Milliseconds between two looks at a page that should have come to rest."""
+"""Milliseconds between two screenshots of a page that should not change any more."""
 
 HARBOUR = "/s/94791a87-9d13-410a-a632-25a9b25c1b45"
 TIDES = "/s/c798220b-cc9c-4414-8b5a-d2d0bbcafa1a"
@@ -41,7 +41,7 @@ SAMPLE = "Recollect 0123456789 会话"
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture: its name, the page, how it is looked at, and which call is opened before."""
+    """A screenshot: its name, the page, the settings, and the call to expand first."""
 
     name: str
     path: str
@@ -84,7 +84,7 @@ func commands(app *App) []*cobra.Command {
 
 
 def measure_fonts(page: Page) -> dict[str, float]:
-    """How wide a text is in the fonts of the page."""
+    """Return the width of a text in the fonts of the page."""
     return {
         family: page.evaluate(
             """([family, sample]) => {
@@ -100,7 +100,7 @@ def measure_fonts(page: Page) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def machine(browser: Browser) -> Iterator[dict[str, object]]:
-    """What makes the letters of a picture look as they do."""
+    """Return what determines the rendering of text."""
     with browser.new_context() as context:
         yield {
             "browser": browser.version.partition(".")[0],
@@ -109,9 +109,9 @@ def machine(browser: Browser) -> Iterator[dict[str, object]]:
 
 
 def take(browser: Browser, server: RunningServer, shot: Shot) -> bytes:
-    """The picture, once the page has come to rest."""
+    """Take a screenshot once the page no longer changes."""
     with visit(browser, server, shot.look) as found:
-        # Pages say how long ago something was, by the clock of the browser.
+        # Pages show relative times by the clock of the browser.
         found.page.clock.set_fixed_time(NOW)
         page = found.open(shot.path)
         expect(page.locator("[data-load]")).to_have_count(0)
@@ -128,7 +128,7 @@ def take(browser: Browser, server: RunningServer, shot: Shot) -> bytes:
 
 
 def wait_for_rest(page: Page) -> bytes:
-    """The page as it looks when a moment later it looks the same: nothing more has come in."""
+    """Wait until two consecutive screenshots are equal."""
     before = b""
     for _ in range(20):
         now = page.screenshot(animations="disabled", caret="hide")
@@ -147,7 +147,7 @@ def test_pictures_show_the_pages_of_today(
     tmp_path: Path,
     shot: Shot,
 ) -> None:
-    """A picture in the documentation looks like its page."""
+    """A screenshot in the documentation equals its page."""
     check(browser, server, machine, tmp_path, shot)
 
 
@@ -158,7 +158,7 @@ def check(
     tmp_path: Path,
     shot: Shot,
 ) -> None:
-    """Retake a picture if asked to, and compare it."""
+    """Retake a screenshot if requested, and compare it."""
     kept = FOLDER / f"{shot.name}.png"
     if IS_UPDATE:
         kept.write_bytes(take(browser, server, shot))
@@ -202,10 +202,10 @@ def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
 def test_pictures_of_conversations_show_the_pages_of_today(
     browser: Browser, talker: Talker, machine: dict[str, object], tmp_path: Path, name: str
 ) -> None:
-    """So do the pictures of a conversation, but for its times and ids."""
+    """The same for screenshots of conversations, except for times and ids."""
     (row,) = talker.list_conversations()
     path = "/running" if name == RUNNING else f"/c/{row['id']}"
-    # High enough for all of it: a page that is scrolled to its end may stop a line earlier.
+    # High enough for the whole page, because scrolling to the end may stop a line earlier.
     look = PLAIN if name == RUNNING else Look(size=(1280, 880))
     check(browser, talker.server, machine, tmp_path, Shot(name, path, look))
 
@@ -216,7 +216,7 @@ def compare(one: Path, other: Path) -> float:
 
 
 def test_pictures_are_those_that_are_taken() -> None:
-    """There is no picture that is never updated, and none that is slow to load."""
+    """Every screenshot is updated by a test, and none is slow to load."""
     sizes = {path.stem: path.stat().st_size for path in FOLDER.glob("*.png")}
     assert set(sizes) == {CONVERSATION, RUNNING, *(shot.name for shot in SHOTS)}
     assert {name: size for name, size in sizes.items() if size > MAX_VALUE} == {}

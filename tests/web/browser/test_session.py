@@ -1,4 +1,4 @@
-"""A session in the browser: unfolding, the outline, copying, links, files, raw records."""
+"""A session in the browser: expanding, outline, copying, links, files, raw records."""
 
 import re
 
@@ -17,19 +17,19 @@ RECIPES = "035908b6-1f46-4aa4-a941-652b8923bf89"
 
 
 def read_clipboard(found: Visit) -> str:
-    """What was copied last."""
+    """Return the content of the clipboard."""
     return str(found.page.evaluate("navigator.clipboard.readText()"))
 
 
 def allow_clipboard(found: Visit) -> Visit:
-    """Let the test read what the page writes."""
+    """Let the test read the clipboard."""
     origin = found.server.origin
     found.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin)
     return found
 
 
 def test_a_call_opens_to_what_it_did(desk: Visit) -> None:
-    """The body of a call is fetched when it is opened, once."""
+    """The body of a call is fetched once, when it is expanded."""
     page = desk.open(f"/s/{HARBOUR}")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -60,7 +60,7 @@ def test_a_long_command_is_read_without_scrolling(start_visit: StartVisit) -> No
 
 
 def test_an_edit_opens_to_its_diff(desk: Visit) -> None:
-    """A change of a file is shown as lines that went and lines that came."""
+    """A file change is shown as removed and added lines."""
     page = desk.open(f"/s/{HARBOUR}")
     call = page.locator("details.call[data-tool=Edit]").first
     call.locator("summary").click()
@@ -69,7 +69,7 @@ def test_an_edit_opens_to_its_diff(desk: Visit) -> None:
 
 
 def test_thinking_is_folded(desk: Visit) -> None:
-    """Thinking is one line until it is asked for."""
+    """Thinking is one line until it is expanded."""
     page = desk.open(f"/s/{RECIPES}")
     thought = page.locator("details.thought").first
     expect(thought.locator(".prose")).not_to_be_visible()
@@ -78,7 +78,7 @@ def test_thinking_is_folded(desk: Visit) -> None:
 
 
 def test_a_subagent_opens_inside_of_its_call(desk: Visit) -> None:
-    """The whole conversation of a subagent opens in its place, with calls that open in turn."""
+    """The whole conversation of a subagent expands in place, with expandable calls."""
     page = desk.open(f"/s/{THEMES}")
     child = page.locator("details.child").first
     child.locator("summary").first.click()
@@ -105,7 +105,7 @@ def test_everything_near_unfolds_at_once(desk: Visit) -> None:
 
 
 def test_the_outline_leads_to_a_prompt(desk: Visit) -> None:
-    """A line of the outline brings its prompt to the top, and is marked from then on."""
+    """A line of the outline scrolls to its prompt and stays marked."""
     page = desk.open(f"/s/{HARBOUR}")
     lines = page.locator("[data-outline] li[data-turn]")
     expect(lines).to_have_count(4)
@@ -119,7 +119,7 @@ def test_the_outline_leads_to_a_prompt(desk: Visit) -> None:
 
 
 def test_the_outline_opens_a_subagent(desk: Visit) -> None:
-    """A line of the tree leads to the card of a subagent, opened, with what it did."""
+    """A line of the tree goes to the card of a subagent and expands it."""
     page = desk.open(f"/s/{THEMES}")
     line = page.locator("[data-outline] .agents a")
     expect(line).to_have_text(["ExploreSurvey the themes"])
@@ -182,7 +182,7 @@ def test_tabs_of_the_outline(desk: Visit) -> None:
 
 
 def test_the_tabs_of_a_long_session_fit(desk: Visit) -> None:
-    """All four are there whole with counts of three digits."""
+    """All four fit, even with counts of three digits."""
     page = desk.open(f"/s/{HARBOUR}")
     row = page.get_by_role("tablist")
     row.evaluate(
@@ -202,7 +202,7 @@ def test_the_scrubber_shows_how_full_the_context_was(desk: Visit) -> None:
 
 
 def test_a_phone_begins_with_the_conversation(start_visit: StartVisit) -> None:
-    """Buttons, figures and outline open from a menu, and the first prompt is in sight."""
+    """Buttons, figures and outline are in a menu, and the first prompt is visible."""
     page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
     expect(page.locator("#turns .prompt .words").first).to_be_in_viewport()
     hidden = page.locator(".session-menu, .session-facts, .session-note, .outline")
@@ -214,7 +214,7 @@ def test_a_phone_begins_with_the_conversation(start_visit: StartVisit) -> None:
 
 
 def test_title_and_buttons_fit_into_the_bar(start_visit: StartVisit) -> None:
-    """A title of any length keeps room, and no button is outside of the window."""
+    """A title of any length has room, and no button is outside the window."""
     for width in (1290, 1440, 1600):
         page = start_visit(Look(size=(width, 900))).open(f"/s/{HARBOUR}")
         page.locator("h1").evaluate("(title) => { title.textContent = 'long '.repeat(80); }")
@@ -229,7 +229,7 @@ def test_title_and_buttons_fit_into_the_bar(start_visit: StartVisit) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("width", [1409, 1280, 1024, 768, 740])
 def test_the_bar_stays_in_one_row(start_visit: StartVisit, width: int, language: Language) -> None:
-    """Buttons lose their words, not their names; also those of a session that runs."""
+    """Buttons lose their text, not their names; also those of a running session."""
     page = start_visit(Look(size=(width, 900), language=language)).open(f"/s/{HARBOUR}")
     page.evaluate(
         """() => {
@@ -254,7 +254,7 @@ def test_the_bar_stays_in_one_row(start_visit: StartVisit, width: int, language:
 
 
 def test_hints_are_on_one_line(desk: Visit) -> None:
-    """The words of the shortcuts and those of the button that shows all of them."""
+    """The hints of the shortcuts, and of the button that shows all of them."""
     page = desk.open("/sessions")
     tops = page.locator(".status-line .shortcuts > *").evaluate_all(
         """(all) => all.map((each) => {
@@ -365,7 +365,7 @@ def test_reading_on_a_phone(start_visit: StartVisit) -> None:
 
 
 def test_buttons_of_a_message_wait_for_a_touch(start_visit: StartVisit) -> None:
-    """On a phone they are three dots, which make room for them when they are touched."""
+    """On a phone they are behind three dots, which expand when touched."""
     page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
     for kind in (".said.from-model", ".prompt"):
         message = page.locator(kind).first
@@ -376,7 +376,7 @@ def test_buttons_of_a_message_wait_for_a_touch(start_visit: StartVisit) -> None:
         expect(copy).to_be_hidden()
         actions.click()
         expect(copy).to_be_visible()
-        # The press that opens them presses none of them.
+        # The touch that opens them does not press any of them.
         expect(page.locator(".toast:visible")).to_have_count(0)
 
 
@@ -420,7 +420,7 @@ def test_the_outline_does_not_pull_a_phone_back(start_visit: StartVisit) -> None
 
 
 def _find_wide(page: Page) -> list[str]:
-    """What makes the page wider than the screen."""
+    """Return the elements that make the page wider than the screen."""
     found: list[str] = page.evaluate(
         "document.documentElement.scrollWidth > innerWidth"
         " ? [...document.querySelectorAll('main *')]"

@@ -1,4 +1,4 @@
-"""Signing in: by the address that the program prints, once."""
+"""Signing in with the one-time address that the program prints."""
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -16,12 +16,12 @@ REFUSED = "error: Failed to load resource: the server responded with a status of
 
 
 def make_token(server: RunningServer) -> str:
-    """A one-time token."""
+    """Return a one-time token."""
     return str(server.ask("/api/launches", "POST", server.authority).json()["token"])
 
 
 def describe_cookies(context: BrowserContext) -> list[tuple[object, ...]]:
-    """Name, and who may see them."""
+    """Return the names and the attributes of the cookies."""
     return [
         (each.get("name"), each.get("httpOnly"), each.get("sameSite"), each.get("path"))
         for each in context.cookies()
@@ -29,7 +29,7 @@ def describe_cookies(context: BrowserContext) -> list[tuple[object, ...]]:
 
 
 def test_the_address_opens_the_pages_once(browser: Browser, server: RunningServer) -> None:
-    """The token becomes a cookie that no script sees, and leaves the address; then it is dead."""
+    """The token becomes a cookie hidden from scripts, leaves the address, and works only once."""
     token = make_token(server)
     with browser.new_context(locale="en-GB") as first:
         found = watch(first, server)
@@ -39,7 +39,7 @@ def test_the_address_opens_the_pages_once(browser: Browser, server: RunningServe
         assert token not in found.page.url
         assert token not in str(found.page.evaluate("document.cookie"))
         assert describe_cookies(first) == [(f"recollect-{server.port}", True, "Strict", "/")]
-        # The browser itself logs the answer that shows the sign-in page.
+        # The browser itself logs the response with the sign-in page.
         assert set(found.problems) <= {REFUSED}
     with browser.new_context(locale="en-GB") as second:
         found = watch(second, server)
@@ -50,7 +50,7 @@ def test_the_address_opens_the_pages_once(browser: Browser, server: RunningServe
 
 
 def test_a_deep_link_is_kept_while_signing_in(browser: Browser, server: RunningServer) -> None:
-    """Who opens a session with a token arrives at that session."""
+    """Opening a session with a token leads to that session."""
     with browser.new_context(locale="en-GB") as context:
         found = watch(context, server)
         found.page.goto(f"{server.origin}/s/{SESSION}?start=0#t={make_token(server)}")
@@ -82,7 +82,7 @@ def test_an_old_link_is_followed_after_signing_in(
 
 
 def test_without_a_token_there_is_nothing_to_see(browser: Browser, server: RunningServer) -> None:
-    """Somebody without a key gets the sign-in page, in their language, and no session."""
+    """Without a key, there is only the sign-in page, in the browser's language."""
     with browser.new_context(locale="zh-CN") as context:
         found = watch(context, server)
         answer = found.page.goto(f"{server.origin}/s/{SESSION}")
@@ -97,7 +97,7 @@ def test_without_a_token_there_is_nothing_to_see(browser: Browser, server: Runni
 def test_the_sign_in_page_is_accessible(
     browser: Browser, server: RunningServer, size: tuple[int, int]
 ) -> None:
-    """axe-core finds no serious issue in either theme, and the ground is that of other pages."""
+    """axe-core finds no serious issue in either theme; the background equals other pages."""
     with browser.new_context(locale="en-GB", bypass_csp=True) as context:
         page = watch(context, server).page
         page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -113,7 +113,7 @@ def test_the_sign_in_page_is_accessible(
 def test_the_sign_in_page_keeps_to_its_frame(
     browser: Browser, server: RunningServer, locale: str, address: str
 ) -> None:
-    """At the width of a phone nothing sticks out, in either theme, whatever the page has to say."""
+    """At the width of a phone nothing overflows, in either theme, with any message."""
     with browser.new_context(locale=locale) as context:
         page = watch(context, server).page
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
@@ -125,6 +125,6 @@ def test_the_sign_in_page_keeps_to_its_frame(
 
 
 def measure_width(page: Page, theme: Theme) -> int:
-    """How wide the page would like to be."""
+    """Return the width of the page's content."""
     page.emulate_media(color_scheme=theme)
     return int(page.evaluate("document.documentElement.scrollWidth"))

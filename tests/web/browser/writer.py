@@ -1,6 +1,6 @@
-"""A client that writes: lets a session go on, turn by turn, and says when each was in the file.
+"""Continue a session turn by turn, and report when each record was written.
 
-Run as a process of its own: `python -m tests.web.browser.writer TRANSCRIPT FIRST COUNT PAUSE`.
+Run as a separate process: `python -m tests.web.browser.writer TRANSCRIPT FIRST COUNT PAUSE`.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Sessions of our own making: a long one, and one that grows as a client would let it grow."""
+"""Generated sessions: a long one, and one that grows as a client writes it."""
 
 import json
 import os
@@ -10,14 +10,14 @@ LONG = "11111111-2222-4333-8444-555555555555"
 GROWING = "99999999-2222-4333-8444-555555555555"
 TURNS = 150
 FAR_TURN = 120
-"""The turn with the word that is nowhere else."""
+"""The turn with a unique word."""
 FAR_WORD = "cormorant"
 
 Record = dict[str, Any]
 
 
 def write_session(root: Path, session_id: str, turns: int, failed: Container[int] = ()) -> Path:
-    """A session of so many turns in a project of its own, of which some fail; its transcript."""
+    """Write a session with this many turns, some of which fail; return its transcript."""
     path = root / "projects" / "-home-mina-harbour" / f"{session_id}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     made = (make_turn(session_id, turn, is_failed=turn in failed) for turn in range(turns))
@@ -26,7 +26,7 @@ def write_session(root: Path, session_id: str, turns: int, failed: Container[int
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:
-    """Append records, and do not return before they are in the file."""
+    """Append records, and return once they are in the file."""
     with path.open("ab") as file:
         file.write(b"".join(json.dumps(each).encode() + b"\n" for each in records))
         file.flush()
@@ -34,7 +34,7 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
 
 
 def make_turn(session_id: str, turn: int, *, is_failed: bool = False) -> list[Record]:
-    """A prompt, a command with its output, and an answer."""
+    """Return a prompt, a command with its output, and a reply."""
     rare = f" A {FAR_WORD} sat there; the {FAR_WORD} left." if turn == FAR_TURN else ""
     call: Record = {"type": "tool_use", "id": f"call-{turn}", "name": "Bash"}
     call["input"] = {"command": f"count-boats --pier {turn}", "description": "Count the boats"}
@@ -51,7 +51,7 @@ def make_turn(session_id: str, turn: int, *, is_failed: bool = False) -> list[Re
 
 
 def make_uuid(turn: int, step: str) -> str:
-    """The uuid of a step of a turn."""
+    """Return the uuid of a step of a turn."""
     return f"{step}-{turn:04d}"
 
 

@@ -66,7 +66,7 @@ export function startFollowing(article, turns) {
     follow.ariaPressed = String(!isFollowing());
     if (isFollowing()) goToEnd();
   });
-  // Whoever scrolls up wants to read, not to follow.
+  // A reader who scrolls up wants to read, not to follow.
   let isLeft = true;
   function leaveEnd() {
     isLeft = true;
