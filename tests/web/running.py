@@ -81,6 +81,13 @@ class RunningServer:
         """The origin of its pages."""
         return f"http://127.0.0.1:{self.port}"
 
+    def sign_in(self) -> str:
+        """The cookie of a browser that is signed in."""
+        launched = self.ask("/api/launches", "POST", self.authority).json()
+        body = b'{"token": "%s"}' % launched["token"].encode()
+        answer = self.ask("/sign-in", "POST", {"Origin": self.origin}, body)
+        return answer.headers["set-cookie"].partition(";")[0]
+
     def wait_for(self, is_there: Callable[[], object]) -> None:
         """Wait until the server has found something."""
         end = time.monotonic() + TIMEOUT

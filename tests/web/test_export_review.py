@@ -39,11 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @pytest.fixture(scope="module")
 def cookie(server: RunningServer) -> str:
     """The cookie of a browser that is signed in."""
-    launch = server.ask("/api/launches", "POST", server.authority).json()["token"]
-    headers = {"Origin": server.origin, "Content-Type": "application/json"}
-    body = b'{"token":"%s"}' % launch.encode()
-    answer = server.ask("/sign-in", "POST", headers, body)
-    return answer.headers["set-cookie"].partition(";")[0]
+    return server.sign_in()
 
 
 def send(

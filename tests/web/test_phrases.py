@@ -179,8 +179,14 @@ def test_messages_about_queries_are_chinese(query: str) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/nowhere", "未找到 所有接口见 /api。 返回会话列表"),
-        ("/s/ffffffff", "未找到 没有会话 'ffffffff'。 返回会话列表"),
+        ("/nowhere", "未找到 没有这个页面： /nowhere 返回会话列表 搜索 主页"),
+        (
+            "/s/ffffffff",
+            (
+                "未找到 没有会话 'ffffffff'。 该会话可能已被删除（默认在最后一次更改的 30 天后），"
+                "或者链接不完整。如果是刚创建的会话，请稍后重新加载页面。 返回会话列表 搜索 主页"
+            ),
+        ),
         ("/sessions?page=1&page=2", "出错了 page : 参数重复。 返回会话列表"),
     ],
 )

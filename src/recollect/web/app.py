@@ -18,7 +18,13 @@ from starlette.routing import Route
 from starlette.types import Lifespan, Scope
 
 from recollect.documents.session_documents import ErrorDetail
-from recollect.errors import AmbiguousSession, Candidate, RecollectError
+from recollect.errors import (
+    AmbiguousSession,
+    Candidate,
+    NothingFound,
+    RecollectError,
+    UnreadableInput,
+)
 from recollect.records.decoding import decode_record
 from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.views.turn_views import build_turn_views
@@ -39,6 +45,7 @@ from recollect.web.event_stream import EventSource
 from recollect.web.pages.routes import make_page_routes
 from recollect.web.services import Services
 from recollect.web.settings import Settings
+from recollect.workspace.session_catalog import UnknownSession
 
 _LINE = (
     b'{"type":"user","uuid":"a","message":{"role":"user","content":"```python\\nprint(1)\\n```"}}'
@@ -54,14 +61,19 @@ def preload(templates: templating.Templates) -> None:
         render_turn(view, Frame(address=""))
 
 
+_UNKNOWN_ADDRESS = (404, http_messages.METHOD_NOT_ALLOWED)
 FailureHandler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 class ErrorPage(Struct, frozen=True, kw_only=True):
     """The reason for an error page."""
 
-    status: int
     error: ErrorDetail
+    unknown_address: str = ""
+    """The path, if there is no page at it."""
+    is_missing: bool = False
+    """Whether what was asked for is not there; otherwise the request has a mistake."""
+    is_unknown_session: bool = False
     candidates: tuple[Candidate, ...] = ()
     """Sessions that may have been meant."""
 
@@ -185,14 +197,24 @@ async def _serve_openapi(_: Request) -> Response:
 
 def _make_failure_handler(templates: templating.Templates) -> FailureHandler:
     async def answer_failure(request: Request, error: Exception) -> Response:
-        if http_messages.is_for_program(request):
-            return await http_messages.api_error_response(request, error)
-        status, detail = http_messages.describe_failure(error)
-        candidates = error.candidates if isinstance(error, AmbiguousSession) else ()
-        page = ErrorPage(status=status, error=detail, candidates=candidates)
         wanted = templating.read_preferences(request)
+        if http_messages.is_for_program(request):
+            if not http_messages.is_from_page(request):
+                return http_messages.api_error_response(error)
+            translator = templating.Translator(wanted.language)
+            return http_messages.api_error_response(error, translator.translate_message)
+        status, detail = http_messages.describe_failure(error)
+        is_unknown = isinstance(error, HTTPException) and status in _UNKNOWN_ADDRESS
+        page = ErrorPage(
+            error=detail,
+            unknown_address=request.url.path if is_unknown else "",
+            is_missing=is_unknown or isinstance(error, NothingFound | UnreadableInput),
+            is_unknown_session=isinstance(error, UnknownSession),
+            candidates=error.candidates if isinstance(error, AmbiguousSession) else (),
+        )
+        title = "error.not_found" if page.is_missing else "error.title"
         return templating.html_response(
-            templates.render("error.html", page, wanted, title="error.title"), status
+            templates.render("error.html", page, wanted, title=title), status
         )
 
     return answer_failure

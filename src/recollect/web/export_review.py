@@ -29,7 +29,7 @@ from recollect.reader.line_blocks import masked_by
 from recollect.render.terminal import restore_text
 from recollect.session.branches import list_abandoned
 from recollect.session.session import Session
-from recollect.web import endpoints, http_messages, page_actions, session_downloads, templating
+from recollect.web import endpoints, http_messages, session_downloads, templating
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
 from recollect.workspace.session_queries import open_with_prices
@@ -123,7 +123,7 @@ class ExportReview:
 
     async def answer(self, request: Request) -> Response:
         """Return the page with the requested values, or the file."""
-        if not page_actions.is_from_page(request):
+        if not http_messages.is_from_page(request):
             return http_messages.json_error(
                 403, "not_a_page", "Secrets are shown on pages, not to programs."
             )

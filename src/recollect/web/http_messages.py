@@ -10,16 +10,18 @@ text, so only their names are sent; the rest is in the log, which is off by defa
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import msgspec
+from msgspec import structs
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect import errors
@@ -152,6 +154,14 @@ def error_response(status: int, detail: ErrorDetail) -> Response:
     return json_response(ErrorDocument(error=detail), status)
 
 
+def refuse(scope: Scope, status: int, code: str, message: str) -> Response:
+    """Return an error that does not depend on the path: as text where a browser shows it."""
+    accepted = Headers(scope=scope).get("accept", "")
+    if "text/html" in accepted:
+        return PlainTextResponse(f"{message}\n", status)
+    return json_error(status, code, message)
+
+
 class Download(NamedTuple):
     """A file to download."""
 
@@ -188,11 +198,13 @@ _STATUSES: Final = (
     (errors.ArchiveFailure, 503, "archive_failure"),
     (errors.ClientFailure, 502, "client_failure"),
 )
+METHOD_NOT_ALLOWED: Final = 405
 _HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 _HTTP_MESSAGES: Final = {
     404: "Not found. /api lists all endpoints.",
     405: "This is read-only: use GET.",
 }
+_POST_ONLY: Final = "This only works with POST."
 
 
 def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
@@ -208,6 +220,8 @@ def describe_failure(error: Exception) -> tuple[int, ErrorDetail]:
     if isinstance(error, HTTPException):
         status = error.status_code
         message = _HTTP_MESSAGES.get(status, error.detail)
+        if status == METHOD_NOT_ALLOWED and "GET" not in (error.headers or {}).get("Allow", "GET"):
+            message = _POST_ONLY
         return status, ErrorDetail(code=_HTTP_CODES.get(status, "refused"), message=message)
     for kind, status, code in _STATUSES:
         if isinstance(error, kind):
@@ -225,9 +239,15 @@ def is_for_program(request: Request) -> bool:
     return request.url.path.startswith(API) or not (is_reading or is_form)
 
 
-async def api_error_response(_: Request, error: Exception) -> Response:
-    """Return the error response for a program."""
+def is_from_page(request: Request) -> bool:
+    """Return whether one of our pages sent a request; its origin has already been checked."""
+    return "origin" in request.headers and "authorization" not in request.headers
+
+
+def api_error_response(error: Exception, translate: Callable[[str], str] = str) -> Response:
+    """Return the error response for a program, or for the script of a page in its language."""
     status, detail = describe_failure(error)
+    detail = structs.replace(detail, message=translate(detail.message))
     response = error_response(status, detail)
     if isinstance(error, HTTPException) and error.headers:
         response.headers.update(error.headers)

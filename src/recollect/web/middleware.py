@@ -24,7 +24,7 @@ from typing import Final
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.web.http_messages import json_error
+from recollect.web.http_messages import refuse
 
 
 def list_values(scope: Scope, name: str) -> list[str]:
@@ -200,7 +200,8 @@ class HostCheck:
             given = list_values(scope, "host")
             if len(given) != 1 or given[0] not in self._hosts:
                 names = " or ".join(sorted(self._hosts))
-                answer = json_error(
+                answer = refuse(
+                    scope,
                     421,
                     "wrong_host",
                     f"This server only answers to {names}. Through a tunnel, use the same port on "
@@ -233,7 +234,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         if len(scope["query_string"]) > MAX_QUERY_BYTES:
-            await json_error(414, "too_long", "The query is too long.")(scope, receive, send)
+            await refuse(scope, 414, "too_long", "The query is too long.")(scope, receive, send)
             return
         if not _has_body(scope):
             await self._app(scope, receive, send)
@@ -242,7 +243,7 @@ class BodyLimit:
         body = await _read(receive, limit)
         if body is None:
             message = f"A request can have at most {limit} bytes."
-            await json_error(413, "too_large", message)(scope, receive, send)
+            await refuse(scope, 413, "too_large", message)(scope, receive, send)
             return
         await self._app(scope, _replay(body, receive), send)
 
@@ -291,7 +292,7 @@ class OriginCheck:
         """Pass the request on, or answer 403."""
         if scope["type"] == "http" and not self._is_allowed(scope):
             message = "Only this server's own pages may request this."
-            await json_error(403, "wrong_origin", message)(scope, receive, send)
+            await refuse(scope, 403, "wrong_origin", message)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 

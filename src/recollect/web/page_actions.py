@@ -69,11 +69,6 @@ def make_mark_handler(workers: endpoints.Workers) -> Callable[[Request], Awaitab
     return handle
 
 
-def is_from_page(request: Request) -> bool:
-    """Return whether one of our pages sent a request; its origin has already been checked."""
-    return "origin" in request.headers and "authorization" not in request.headers
-
-
 FindFile = Callable[[Request], str]
 """Maps a request to the name under which its secrets are recorded."""
 
@@ -106,7 +101,7 @@ class Reveal:
 
     async def _show(self, find_file: FindFile, request: Request) -> Response:
         """Return the secret behind a tag."""
-        if not is_from_page(request):
+        if not http_messages.is_from_page(request):
             return http_messages.json_error(
                 403, "not_a_page", "Secrets are shown on pages, not to programs."
             )
@@ -248,7 +243,7 @@ class Archiving:
 
     async def answer(self, request: Request) -> Response:
         """Archive everything, and show on the home page how many sessions no longer expire."""
-        if not is_from_page(request):
+        if not http_messages.is_from_page(request):
             return http_messages.json_error(
                 403, "not_a_page", "Pages archive sessions; programs run `recollect archive sync`."
             )
@@ -333,7 +328,7 @@ def make_closed(templates: templating.Templates) -> ASGIApp:
 
     async def closed(scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        if http_messages.is_for_program(request) or scope["method"] not in {"GET", "HEAD"}:
+        if http_messages.is_for_program(request):
             response = http_messages.json_error(401, "no_key", _NO_KEY)
         else:
             wanted: templating.Preferences = templating.read_preferences(request)

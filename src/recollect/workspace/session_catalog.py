@@ -151,6 +151,10 @@ class FoundSession(Struct, frozen=True, kw_only=True):
     relatives: tuple[Transcript, ...]
 
 
+class UnknownSession(NothingFound):
+    """No session has the id that was asked for."""
+
+
 def find_session(known: Snapshot, session_id: str, project: str | None = None) -> FoundSession:
     """Return the session with that id; of several, the most recently active.
 
@@ -162,7 +166,7 @@ def find_session(known: Snapshot, session_id: str, project: str | None = None) -
         if project in (None, each.project) and each.path in known.transcripts
     ]
     if not listings:
-        raise NothingFound(f"There is no session {session_id!r}.")
+        raise UnknownSession(f"There is no session {session_id!r}.")
     listing = listings[0]
     transcript = known.transcripts[listing.path]
     return FoundSession(

@@ -81,6 +81,18 @@ def test_an_old_link_is_followed_after_signing_in(
         assert set(found.problems) <= {REFUSED}
 
 
+@pytest.mark.parametrize("pasted", ["http://127.0.0.1:8765/", "/s/x#turn-2", "what is this"])
+def test_something_else_is_pasted(browser: Browser, server: RunningServer, pasted: str) -> None:
+    """The page says what a sign-in URL looks like, and asks the server nothing."""
+    with browser.new_context(locale="en-GB") as context:
+        found = watch(context, server)
+        found.page.goto(server.origin)
+        found.page.locator("#address").fill(pasted)
+        found.page.get_by_role("button", name="Sign in").click()
+        expect(found.page.locator("#message")).to_contain_text("This is not a sign-in URL.")
+        assert set(found.problems) == {REFUSED}
+
+
 def test_without_a_token_there_is_nothing_to_see(browser: Browser, server: RunningServer) -> None:
     """Without a key, there is only the sign-in page, in the browser's language."""
     with browser.new_context(locale="zh-CN") as context:

@@ -65,7 +65,10 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   const pasted = field.value.trim();
   const hash = pasted.includes("#") ? pasted.slice(pasted.indexOf("#")) : `#t=${pasted}`;
-  exchange(readToken(hash) ?? "");
+  const token = readToken(hash);
+  // The beginning of an address, or something else, is not a token that has been used.
+  if (token && !/[\s/]/.test(token)) exchange(token);
+  else message.textContent = message.dataset.incomplete ?? "";
 });
 // Pasting the new address over that of this page changes only the fragment.
 addEventListener("hashchange", start);
