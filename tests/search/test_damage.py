@@ -74,7 +74,7 @@ def test_the_picker_finds_the_same_after_damage(made: MadeIndex) -> None:
     """The index is rebuilt before it says that nothing was found."""
     sources = Sources(Workspace(data_directory=made.data), made.transcripts())
     zero_pages(made)
-    assert list(sources.find("number77").hits) == [FIRST]
+    assert list(sources.find("number77", 40).hits) == [FIRST]
 
 
 def test_the_status_of_a_damaged_index_is_that_all_is_behind(made: MadeIndex) -> None:

@@ -24,6 +24,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, FilterOrBool
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import (
     BufferControl,
     ConditionalContainer,
@@ -250,6 +251,8 @@ class Picker:
             (("f1",), True, self._switch_help),
             (("?",), has_no_query, self._switch_help),
             (("escape",), True, self._leave),
+            # An Alt key without a meaning must not leave.
+            (("escape", Keys.Any), True, lambda: None),
             (("c-c",), True, self._quit),
             (("c-d",), True, self._quit),
         )
@@ -297,6 +300,8 @@ class Picker:
     def _filter(self, state: picker_state.PickerState) -> None:
         self._change(state)
         self._search()
+        if picker_state.list_unread(state):
+            self._begin("failures", self._count_failures())
 
     def _type(self) -> None:
         self._change(picker_state.type_query(self._state, self._query.text))
@@ -335,9 +340,21 @@ class Picker:
     async def _find(self, query: str) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(TYPING_PAUSE)
-            found = await asyncio.to_thread(self._sources.find, query)
+            width = picker_text.measure_title(self._state, self._pane[0])
+            found = await asyncio.to_thread(self._sources.find, query, width)
             self._change(picker_state.add_found(self._state, query, found))
             self._application.invalidate()
+
+    async def _count_failures(self) -> None:
+        """Count failures in small steps, as many sessions have not been read completely."""
+        with contextlib.suppress(asyncio.CancelledError):
+            while unread := picker_state.list_unread(self._state):
+                counts = await asyncio.to_thread(
+                    self._sources.count_failures, unread, INDEXING_STEP
+                )
+                self._change(picker_state.add_failures(self._state, counts))
+                self._search()
+                self._application.invalidate()
 
     async def _index(self) -> None:
         """Index texts in small steps, so that quitting never has to wait."""

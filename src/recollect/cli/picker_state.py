@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 SESSIONS_FOUND = 50
 TITLE = "title"
-SNIPPET_WIDTH = 32
-"""Characters that fit in a row next to age and project in a typical terminal."""
 PROMPTS_SHOWN = 200
 REBUILD_SECONDS = 2.0
 """How long a search may spend on rebuilding a damaged index."""
@@ -54,13 +52,13 @@ class Sources:
         self._transcripts = transcripts
         self._by_path = {each.file: each for each in transcripts}
 
-    def find(self, query: str) -> FoundHits:
-        """Return the sessions that match the query."""
+    def find(self, query: str, width: int) -> FoundHits:
+        """Return the sessions that match the query, with snippets of at most `width` characters."""
         from recollect.cli.commands.search_command import list_notes  # not needed at start
         from recollect.search.engine import SearchOptions
         from recollect.workspace.searching import search_as_is
 
-        options = SearchOptions(limit=SESSIONS_FOUND, per_session=3, width=SNIPPET_WIDTH)
+        options = SearchOptions(limit=SESSIONS_FOUND, per_session=3, width=width)
         try:
             result = search_as_is(
                 self._workspace, query, self._transcripts, options, REBUILD_SECONDS
@@ -96,6 +94,14 @@ class Sources:
         except RecollectError:
             # Titles and prompts can still be searched; `recollect doctor` reports the reason.
             return True
+
+    def count_failures(self, listings: Sequence[SessionListing], seconds: float) -> dict[str, int]:
+        """Return the failures by path, of as many sessions as can be read in `seconds`."""
+        from recollect.workspace.session_queries import count_failures
+
+        found = [self._by_path[each.path] for each in listings if each.path in self._by_path]
+        gone = {each.path: 0 for each in listings if each.path not in self._by_path}
+        return gone | count_failures(self._workspace, found, seconds)
 
 
 def _list_facts(listing: SessionListing) -> tuple[tuple[str, str], ...]:
@@ -222,6 +228,23 @@ def switch_errors(state: PickerState) -> PickerState:
     """List only sessions with failures, or all again."""
     only = not state.errors_only
     return show_matches(structs.replace(state, errors_only=only, selected=0, message=""))
+
+
+def add_failures(state: PickerState, counts: Mapping[str, int]) -> PickerState:
+    """Add the numbers of failures, by path, that were not known."""
+    listings = tuple(
+        structs.replace(each, error_count=counts.get(each.path, each.error_count))
+        for each in state.listings
+    )
+    return show_matches(structs.replace(state, listings=listings))
+
+
+def list_unread(state: PickerState) -> list[SessionListing]:
+    """Return the sessions that are left out because their failures have not been counted yet."""
+    if not state.errors_only:
+        return []
+    all_scope = structs.replace(state, errors_only=False)
+    return [each for each in list_scope(all_scope) if each.error_count is None]
 
 
 def switch_dates(state: PickerState, now: datetime) -> PickerState:

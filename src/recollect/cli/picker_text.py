@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from textwrap import wrap
 
-from recollect.cli.picker_state import DateFilter, PickerRow, PickerScope, PickerState, Preview
+from recollect.cli.picker_state import (
+    DateFilter,
+    PickerRow,
+    PickerScope,
+    PickerState,
+    Preview,
+    list_unread,
+)
 from recollect.cli.terminal_output import join_lines, label_project, label_title, pad
 from recollect.quantities import format_age
 from recollect.render.terminal import clip, measure, safe_text
@@ -17,6 +24,8 @@ Fragment = tuple[str, str]
 
 PROJECT_WIDTH = 16
 AGE_WIDTH = 10
+_GAP = "  "
+_MIN_TITLE = 8
 
 KEYS: tuple[tuple[str, str], ...] = (
     ("type", "search titles, prompts and full text"),
@@ -64,7 +73,7 @@ def render_rows(state: PickerState, columns: int, lines: int, now: datetime) -> 
     first = max(0, min(state.selected - lines // 2, len(state.rows) - lines))
     fragments: list[Fragment] = []
     for number, row in enumerate(state.rows[first : first + lines], first):
-        mark = "▸ " if number == state.selected else "  "
+        mark = "▸ " if number == state.selected else _GAP
         head = f"{mark}{_render_head(row, now, with_project=state.scope is PickerScope.EVERYWHERE)}"
         fragments += _render_row(row, head, columns, is_selected=number == state.selected)
     return fragments
@@ -82,19 +91,26 @@ def _suggest(state: PickerState) -> str:
     return "Alt-P searches everywhere." if is_narrow else "Try fewer words."
 
 
+def measure_title(state: PickerState, columns: int) -> int:
+    """Return the room for the title of a session, or for a snippet of it."""
+    with_project = state.scope is PickerScope.EVERYWHERE
+    taken = AGE_WIDTH + 2 * len(_GAP) + (PROJECT_WIDTH + len(_GAP) if with_project else 0)
+    return max(columns - taken, _MIN_TITLE)
+
+
 def _render_head(row: PickerRow, now: datetime, *, with_project: bool) -> str:
     listing = row.listing
     age = pad(format_age(listing.activity, now), AGE_WIDTH, "<")
     if not with_project:
-        return f"{age}  "
+        return f"{age}{_GAP}"
     project = label_project(listing.cwd or listing.project)
-    return f"{age}  {pad(clip(project, PROJECT_WIDTH), PROJECT_WIDTH, '<')}  "
+    return f"{age}{_GAP}{pad(clip(project, PROJECT_WIDTH), PROJECT_WIDTH, '<')}{_GAP}"
 
 
 def _render_row(row: PickerRow, head: str, columns: int, *, is_selected: bool) -> list[Fragment]:
     is_text = row.hit is not None and not row.is_titled
     title = join_lines(row.hit.snippet.text) if row.hit and is_text else _title_of(row)
-    shown = clip(title, max(columns - measure(head), 8))
+    shown = clip(title, max(columns - measure(head), _MIN_TITLE))
     base = "class:selected" if is_selected else ""
     style = "class:found" if is_text and not is_selected else base
     fill = " " * max(columns - measure(head) - measure(shown), 0)
@@ -159,6 +175,8 @@ def render_status(state: PickerState, columns: int) -> list[Fragment]:
     filters = (state.branch, "with failures" if state.errors_only else "", state.dates.value)
     shown = ", ".join([state.scope.value, *map(_safe, filter(None, filters))])
     count = f"{len(state.rows):,} of {len(state.listings):,} sessions, {shown}"
+    if unread := list_unread(state):
+        count = f"{count}, {len(unread):,} not read yet"
     if state.note:
         count = f"{count}. {state.note}"
     return [("class:faint", clip(count, columns))]

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from recollect.locations.place_names import PlaceName
     from recollect.session.session import Session
     from recollect.workspace.workspace import Workspace
+
+
+_COUNTED_AT_ONCE: Final = 16
+"""Transcripts to read before the time is checked: each batch is looked up and saved at once."""
 
 
 class RuntimeState(Struct, frozen=True, kw_only=True):
@@ -174,6 +179,25 @@ def list_cached(
         and is_present(each.path)
     )
     return list(islice(known, limit))
+
+
+def count_failures(
+    workspace: Workspace, transcripts: Sequence[Transcript], seconds: float
+) -> dict[str, int]:
+    """Return the failures by path, of as many of `transcripts` as can be read in `seconds`.
+
+    At least `_COUNTED_AT_ONCE` are read. An unreadable one has none.
+    """
+    until = monotonic() + seconds
+    counts: dict[str, int] = {}
+    for start in range(0, len(transcripts), _COUNTED_AT_ONCE):
+        batch = transcripts[start : start + _COUNTED_AT_ONCE]
+        found = list_current(workspace.data_directory, batch, is_complete=True)
+        counts |= dict.fromkeys((each.file for each in batch), 0)
+        counts |= {each.path: each.error_count or 0 for each in found}
+        if monotonic() >= until:
+            break
+    return counts
 
 
 def _arrange(

@@ -164,6 +164,13 @@ def test_filters_are_keys(picker: Terminal) -> None:
     picker.wait_for_text("4 of 8 sessions, everywhere, last 7 days")
 
 
+def test_an_alt_key_without_a_meaning_does_nothing(picker: Terminal) -> None:
+    """It is not taken for Escape, which would leave."""
+    picker.send(ALT + "h")
+    picker.send("tide")
+    picker.wait_for(lambda lines: lines[0] == "> tide")
+
+
 def test_the_keys_are_listed(picker: Terminal) -> None:
     """A question mark shows and hides them; Escape hides them too, and then leaves."""
     for key in ("?", ESCAPE):

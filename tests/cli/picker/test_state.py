@@ -13,8 +13,10 @@ from recollect.cli.picker_state import (
     PickerScope,
     PickerState,
     Sources,
+    add_failures,
     add_found,
     is_in_project,
+    list_unread,
     move,
     open_state,
     switch_branch,
@@ -23,12 +25,19 @@ from recollect.cli.picker_state import (
     switch_scope,
     type_query,
 )
-from recollect.cli.picker_text import HINTS, render_hints, render_preview, render_status
+from recollect.cli.picker_text import (
+    HINTS,
+    measure_title,
+    render_hints,
+    render_preview,
+    render_rows,
+    render_status,
+)
 from recollect.documents.search_results import Hit, Snippet
 from recollect.documents.session_listing import SessionListing
 from recollect.render.terminal import measure
 from recollect.workspace.workspace import Workspace
-from tests.library.claude_root import FIRST, SECOND, prompt, reply, title
+from tests.library.claude_root import FIRST, SECOND, call, prompt, reply, result, title
 from tests.search.made_index import make_index
 
 
@@ -99,6 +108,34 @@ def test_the_ends_of_the_list_hold() -> None:
     down = move(state, 10)
     assert [down.selected, move(down, -99).selected] == [2, 0]
     assert move(type_query(state, "zzz"), 1).current is None
+
+
+def test_failures_are_counted_when_they_are_asked_for(tmp_path: Path) -> None:
+    """Sessions that have not been read completely are left out, and said to be, until they are."""
+    block = {"type": "tool_result", "tool_use_id": "toolu_1", "is_error": True}
+    failed = result("", given="Error", message={"role": "user", "content": [block]})
+    made = make_index(tmp_path, [prompt("drain it"), call("Bash", {"command": "x"}), failed])
+    made.write(prompt("fill it"), session=SECOND)
+    workspace = Workspace(roots=[made.root], data_directory=made.data)
+    listings = workspace.sessions().sessions
+    assert [each.error_count for each in listings] == [None, None]
+    state = switch_errors(open_state((*listings, PRESS), "/nowhere"))
+    assert render_status(state, 80)[0][1].endswith("with failures, 3 not read yet")
+    counts = Sources(workspace, made.transcripts()).count_failures(list_unread(state), 60)
+    counted = add_failures(state, counts)
+    assert _ids(counted) == [FIRST]
+    assert render_status(counted, 80)[0][1].endswith("1 of 3 sessions, everywhere, with failures")
+    assert list_unread(switch_errors(counted)) == []
+
+
+def test_a_snippet_gets_the_room_beside_age_and_project() -> None:
+    """Without the project where all sessions are of this one."""
+    state = open_state(ALL, "/nowhere")
+    project = replace(state, scope=PickerScope.PROJECT)
+    assert [measure_title(each, 80) for each in (state, project)] == [48, 66]
+    head = render_rows(state, 80, 1, datetime.now(UTC))[0][1]
+    assert measure(head) + measure_title(state, 80) == 80
+    assert measure_title(state, 20) == 8
 
 
 def test_typing_goes_back_to_the_best_row() -> None:
@@ -175,5 +212,5 @@ def test_a_session_is_read_where_its_text_matches(tmp_path: Path) -> None:
     made.write(prompt("fill it"), title("Heron lake"), session=SECOND)
     assert made.index()
     sources = Sources(Workspace(data_directory=made.data), made.transcripts())
-    found = {name: hit.part for name, hit in sources.find("heron").hits.items()}
+    found = {name: hit.part for name, hit in sources.find("heron", 40).hits.items()}
     assert found == {FIRST: "reply", SECOND: "title"}
