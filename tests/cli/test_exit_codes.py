@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.exit_codes: exit codes, and what is said about a failure."""
+"""Tests of recollect.cli.exit_codes: exit codes and error messages."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def program(deed: Callable[[], object]) -> click.Command:
 
 
 def fail(error: BaseException) -> Callable[[], object]:
-    """Something that goes wrong in this way."""
+    """Return a program that fails with this exception."""
 
     def deed() -> object:
         raise error
@@ -42,7 +42,7 @@ def fail(error: BaseException) -> Callable[[], object]:
 def test_each_error_has_its_exit_code(
     error: errors.RecollectError, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An error of ours is one message on stderr, and its class decides the code."""
+    """One of our errors is a message on stderr, and its class determines the exit code."""
     assert run(program(fail(error)), []) == code
     assert capsys.readouterr() == ("", "recollect: x\n")
 
@@ -54,7 +54,7 @@ def test_a_result_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_interrupt_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever presses Ctrl-C knows what happened."""
+    """Ctrl-C needs no message."""
     assert run(program(fail(KeyboardInterrupt())), []) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -62,7 +62,7 @@ def test_an_interrupt_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_bug_is_admitted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Any other exception is our fault; its text, which may hold content, is not shown."""
+    """Any other exception is a bug; its text may contain private data and is not shown."""
     monkeypatch.delenv("RECOLLECT_DEBUG", raising=False)
     assert run(program(fail(KeyError("somebody's words"))), []) == 1
     assert capsys.readouterr().err == (
@@ -74,7 +74,7 @@ def test_a_bug_is_admitted(
 def test_a_bug_can_be_looked_into(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With RECOLLECT_DEBUG the whole traceback is shown, made safe like all that is shown."""
+    """With RECOLLECT_DEBUG, the whole traceback is shown, made safe for a terminal."""
     monkeypatch.setenv("RECOLLECT_DEBUG", "1")
     assert run(program(fail(KeyError("\x1b"))), []) == 1
     lines = capsys.readouterr().err.splitlines()
@@ -85,7 +85,7 @@ def test_a_bug_can_be_looked_into(
 
 
 def test_messages_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """A message may name a file, and a file may have any name."""
+    """A message may contain a file name, and a file may have any name."""
     run(program(fail(errors.NothingFound("no \x1b]0;x\x07 here"))), [])
     assert capsys.readouterr().err == "recollect: no ␛]0;x\u2039U+0007\u203a here\n"
 
@@ -112,12 +112,12 @@ def test_messages_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) 
 def test_wrong_usage_says_where_to_look(
     run_recollect: RunRecollect, arguments: list[str], message: str
 ) -> None:
-    """A request that cannot be understood ends with 2 and leads to the help."""
+    """A usage error exits with 2 and refers to the help."""
     assert run_recollect(*arguments) == Finished(2, "", f"recollect: {message}\n")
 
 
 def test_messages_fit_a_terminal(safe_environment: None) -> None:
-    """Lines end between words; what is set out below a query stays where it is."""
+    """Lines are wrapped between words; a caret below a query keeps its position."""
     with open_terminal("lsit", columns=40) as terminal:
         assert terminal.wait_for_end() == 2
         assert terminal.lines[:4] == [
@@ -140,7 +140,7 @@ def test_messages_fit_a_terminal(safe_environment: None) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end in another way there")
 def test_a_reader_that_leaves_is_no_error() -> None:
-    """`recollect … | head -1` is quiet, and ends like a program that the system stopped."""
+    """`recollect … | head -1` is quiet, and exits like a program stopped by SIGPIPE."""
     with subprocess.Popen(
         [sys.executable, "-m", "recollect", "doctor", "--demo"],
         stdout=subprocess.PIPE,
@@ -165,6 +165,6 @@ def test_a_full_disk_is_reported_once() -> None:
 
 
 def test_a_poor_terminal_gets_numbers(run_recollect: RunRecollect) -> None:
-    """Characters that the output cannot hold are written as numbers, not as a failure."""
+    """Characters that the output cannot encode are escaped instead of failing."""
     result = run_recollect("doctor", "--demo", env={"PYTHONIOENCODING": "latin-1"})
     assert (result.code, result.stdout.count("\\u2026 and ")) == (0, 1)

@@ -1,4 +1,4 @@
-"""What commands print about the demo data, at three widths and as JSON, kept as files."""
+"""Golden files of the output of commands on the demo data, at three widths and as JSON."""
 
 import json
 import re
@@ -32,13 +32,13 @@ COMMANDS = {
 """By the name of its golden files."""
 
 MOMENTS = {"statusline": "2026-11-12T07:30:00Z"}
-"""When it is, where it is not the time of the demo data: a status line is about a running day."""
+"""The time of a run, if not that of the demo data: a status line is about the current day."""
 
 Ask = Callable[[int, tuple[str, ...]], Finished]
 
 
 def make_status(home: Path) -> str:
-    """What Claude Code would say about a session of the demo data."""
+    """Return the input that Claude Code would send for a session of the demo data."""
     (transcript,) = home.rglob(f"{SESSION}.jsonl")
     status = {
         "session_id": SESSION,
@@ -71,7 +71,7 @@ def ask(run_recollect: RunRecollect, home: Path) -> Ask:
 
 
 def stabilise(text: str, home: Path) -> str:
-    """`text` without what is another one on every machine or with every release."""
+    """Remove what differs between machines and releases."""
     text = re.sub(r"^/\S*\.jsonl$", "/home/mina/….jsonl", text, flags=re.MULTILINE)
     text = re.sub(r"\b3\.\d+\.\d+\b", "3.99.9", text.replace(str(home), "/home/mina"))
     text = re.sub(r'"bytes": \d+(,\s+"is_(sound|current)")', r'"bytes": 0\1', text)
@@ -82,7 +82,7 @@ def stabilise(text: str, home: Path) -> str:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_pages_look_as_they_are_meant_to(ask: Ask, home: Path, name: str, width: int) -> None:
-    """Each command prints what its file says, within the width, and nothing on stderr."""
+    """The output of each command equals its file and fits the width; stderr is empty."""
     result = ask(width, COMMANDS[name])
     assert (result.code, result.stderr) == (0, "")
     check_golden(GOLDEN / f"{name}-{width}.txt", stabilise(result.stdout, home))
@@ -91,7 +91,7 @@ def test_pages_look_as_they_are_meant_to(ask: Ask, home: Path, name: str, width:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_documents_are_what_they_are_meant_to_be(ask: Ask, home: Path, name: str) -> None:
-    """Each command prints the JSON that its file says."""
+    """The JSON of each command equals its file."""
     result = ask(80, (*COMMANDS[name], "--json"))
     assert (result.code, result.stderr) == (0, "")
     check_golden(GOLDEN / f"{name}.json", stabilise(result.stdout, home))

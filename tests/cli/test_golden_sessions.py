@@ -1,4 +1,4 @@
-"""What the commands about sessions print about the demo data, kept as files."""
+"""Golden files of the commands about single sessions, on the demo data."""
 
 import re
 from pathlib import Path
@@ -38,7 +38,7 @@ def home(safe_environment: None) -> Path:
 
 
 def stabilise(text: str, home: Path) -> str:
-    """`text` without what is another one on every machine."""
+    """Remove what differs between machines."""
     text = re.sub(r'("id": "1\.)[^"]*', r"\1…", text.replace(str(home), "~"))
     return re.sub(r'(: ")[^"]*/\.claude/', r"\1/home/mina/.claude/", text)
 
@@ -60,7 +60,7 @@ def test_what_is_copied_is_not_broken(
 def test_pages_look_as_they_are_meant_to(
     run_recollect: RunRecollect, home: Path, name: str, width: int
 ) -> None:
-    """Each command prints what its file says, what it has to say included, within the width."""
+    """The output of each command, including messages, equals its file and fits the width."""
     result = run_at(run_recollect, width, *COMMANDS[name])
     text = stabilise(f"{result.stdout}-- stderr\n{result.stderr}", home)
     assert result.code == 0
@@ -72,7 +72,7 @@ def test_pages_look_as_they_are_meant_to(
 def test_documents_are_what_they_are_meant_to_be(
     run_recollect: RunRecollect, home: Path, name: str
 ) -> None:
-    """Each command prints the JSON that its file says."""
+    """The JSON of each command equals its file."""
     pretend_to_serve(home)
     result = run_at(run_recollect, 80, *DOCUMENTS[name])
     assert (result.code, result.stderr) == (0, "")

@@ -1,8 +1,8 @@
-"""The terminal safety test of every command: hostile texts go in, nothing but text comes out.
+"""Terminal safety of every command: hostile input, but only harmless output.
 
-What `show` and `files` draw at full detail is tested in tests/render/terminal. Here each command
-runs as a user would run it, 80 columns wide and in colour, on sessions in which every string holds
-every payload; and then with the payloads in its arguments, its settings and its input.
+Each command runs like a user's, 80 columns wide and in colour, on sessions in which every string
+contains every payload; and then with the payloads in its arguments, its settings and its input.
+Full detail of `show` and `files` is tested in tests/render/terminal.
 """
 
 import json
@@ -24,10 +24,10 @@ from tests.terminal import Terminal, open_terminal
 
 COLUMNS = 80
 SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
-"""Its id is in two projects, so that it takes a path to name it."""
+"""Its id is in two projects, so it has to be named by its path."""
 
 ARGUMENT = PAYLOAD.replace("\0", "").encode("utf-8", "replace").decode()
-"""The payloads that can be an argument of a process."""
+"""The payloads that are possible as process arguments."""
 
 RUNS: tuple[tuple[str, ...], ...] = (
     (),
@@ -74,9 +74,9 @@ RUNS: tuple[tuple[str, ...], ...] = (
     ("show", "Title"),
     ("completion", "bash"),
 )
-"""What is asked about the hostile sessions; without a command it is the list, since it is a pipe.
+"""Calls on the hostile sessions; without a command, a pipe gets the list.
 
-`run` and `serve` tell nothing about sessions that are there: what `run` tells is in its own tests.
+`run` and `serve` print nothing about existing sessions; the output of `run` has its own tests.
 """
 
 WITH_ARGUMENT: tuple[tuple[str, ...], ...] = (
@@ -143,7 +143,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def environment(place: Path, safe_environment: None) -> dict[str, str]:
-    """That directory as the user's own; all tests share what is indexed of it."""
+    """That directory as the default; all tests share its index."""
     return {
         "CLAUDE_CONFIG_DIR": str(place / "hostile"),
         "RECOLLECT_DATA_DIR": str(place / "data"),
@@ -155,7 +155,7 @@ def environment(place: Path, safe_environment: None) -> dict[str, str]:
 
 
 def check(done: Finished) -> None:
-    """Fail if anything but text came out, or if the program broke."""
+    """Fail if the output is not harmless text, or if the program crashed."""
     assert "internal error" not in done.stderr
     for output in (done.stdout, done.stderr):
         assert find_harm(output) == []
@@ -167,7 +167,7 @@ def check(done: Finished) -> None:
 def test_sessions_cannot_drive_the_terminal(
     run_recollect: RunRecollect, environment: dict[str, str], words: tuple[str, ...]
 ) -> None:
-    """All output about hostile sessions is plain text: nothing moves, is set, linked or hidden."""
+    """Output about hostile sessions has no control sequences, links or hidden text."""
     done = run_recollect(*words, input="", env=environment)
     check(done)
     assert (done.stdout + done.stderr).strip()
@@ -180,17 +180,17 @@ def test_sessions_cannot_drive_the_terminal(
 def test_messages_cannot_drive_the_terminal(
     run_recollect: RunRecollect, environment: dict[str, str], words: tuple[str, ...]
 ) -> None:
-    """An argument that is quoted in an error is as harmless as any other text."""
+    """Arguments quoted in errors are harmless too."""
     done = run_recollect(*words, env=environment)
     check(done)
-    # These take anything: a status line is never without one, settings are only shown, and a list
-    # finds the sessions whose titles have these words.
+    # These accept any argument: a status line is always printed, settings are only shown, and a
+    # list finds sessions with these words.
     accepting = (("statusline", ARGUMENT), ("config", "show"), ("list", ARGUMENT))
     assert done.code in (2, 3) or words[:2] in accepting
 
 
 def test_every_command_is_tried() -> None:
-    """A command that is added has to be added here."""
+    """A new command has to be added here."""
     tried = {words[0] for words in (*RUNS, *WITH_ARGUMENT) if words}
     assert set(COMMANDS) - tried == set()
 
@@ -198,7 +198,7 @@ def test_every_command_is_tried() -> None:
 def test_the_first_look_is_as_safe(
     run_recollect: RunRecollect, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """The welcome shows sessions that will be deleted, by untrusted titles."""
+    """The overview shows untrusted titles of sessions that will be deleted."""
     years_later = {NOW_VARIABLE: "2030-01-01T00:00:00Z", "RECOLLECT_DATA_DIR": str(tmp_path)}
     done = run_recollect(env={**environment, **years_later})
     check(done)
@@ -209,7 +209,7 @@ def test_the_first_look_is_as_safe(
 def test_a_status_line_is_as_safe(
     run_recollect: RunRecollect, environment: dict[str, str], options: tuple[str, ...]
 ) -> None:
-    """What the client says about itself is text as well, and a line stays a line."""
+    """Values from the client are harmless text on one line."""
     texts = ("session_id", "transcript_path", "cwd", "version", "session_name", PAYLOAD)
     status = {
         **dict.fromkeys(texts, PAYLOAD),
@@ -240,7 +240,7 @@ def test_a_status_line_is_as_safe(
 def test_settings_are_as_safe(
     run_recollect: RunRecollect, environment: dict[str, str], tmp_path: Path, text: str
 ) -> None:
-    """A file of settings may come from anywhere; so may the name that it has."""
+    """A config file, and its name, may come from anywhere."""
     path = tmp_path / "\x1b[2J\u202econfig.toml"
     path.write_text(text, encoding="utf-8")
     settings = {**environment, "RECOLLECT_CONFIG": str(path)}
@@ -253,7 +253,7 @@ def test_settings_are_as_safe(
 def test_what_a_shell_is_offered_is_as_safe(
     run_recollect: RunRecollect, environment: dict[str, str], shell: str
 ) -> None:
-    """Titles are shown by the shell, and an id that is no plain text is not offered at all."""
+    """Titles are shown by the shell; an id that is not plain text is not offered."""
     run_recollect("list", env=environment)
     asked = {"COMP_WORDS": "recollect show ", "COMP_CWORD": "" if shell == "powershell" else "2"}
     done = run_recollect(env={**environment, "_RECOLLECT_COMPLETE": f"{shell}_complete", **asked})
@@ -265,14 +265,14 @@ def test_what_a_shell_is_offered_is_as_safe(
 OUR_SEQUENCES = re.compile(
     r"\x1b\[(?:[0-9;]*[ABCDHJKm]|\?(?:1|7|12|25|1049|2004)[hl]|6n)|\x1b\[0?q|[\r\n\x08]"
 )
-"""What a full screen is drawn with: moving, erasing, colours, its modes. No title, no string."""
+"""Sequences of a full-screen program: moving, erasing, colours, modes; no titles or strings."""
 
 
 @pytest.fixture
 def picker(
     environment: dict[str, str], run_recollect: RunRecollect, tmp_path: Path
 ) -> Iterator[Terminal]:
-    """The picker on the hostile sessions, in a terminal that nothing can be copied from."""
+    """The picker on the hostile sessions, in a terminal without a clipboard."""
     (tmp_path / "bin").mkdir()
     run_recollect("index", "--text", env=environment)
     settings = {**environment, "PATH": str(tmp_path / "bin"), "PAGER": "cat"}
@@ -282,7 +282,7 @@ def picker(
 
 
 def check_screen(terminal: Terminal) -> None:
-    """Fail if the screen is not the one that was drawn, or if more than a screen was drawn."""
+    """Fail if the screen shows anything else, or if other sequences were sent."""
     drawn = OUR_SEQUENCES.sub("", terminal.received.decode("utf-8"))
     kinds = {unicodedata.category(character) for character in drawn}
     assert kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} == set()
@@ -292,7 +292,7 @@ def check_screen(terminal: Terminal) -> None:
 
 @pytest.mark.slow
 def test_the_picker_is_as_safe(picker: Terminal) -> None:
-    """Rows, the preview, what was found and what cannot be copied: the screen stays ours."""
+    """Rows, preview, hits and the message about copying do not affect the screen."""
     assert picker.lines[1].startswith("▸ ")
     assert sum("␛" in line for line in picker.lines) > 10
     check_screen(picker)
@@ -311,7 +311,7 @@ def test_the_picker_is_as_safe(picker: Terminal) -> None:
 def test_a_note_cannot_drive_the_terminal(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
-    """A note may hold anything, and is printed as text, by itself and in a list."""
+    """A note may contain anything, and is printed as text, alone and in a list."""
     for words in (("note", "latest", ARGUMENT), ("star", "latest")):
         assert run_recollect(*words, env=environment) == Finished(0, "", "")
     for words in (("note", "latest"), ("list", "--starred"), ("list", "--starred", "--json")):

@@ -1,4 +1,4 @@
-"""How every command behaves towards pipes, terminals, colours, interrupts and exit codes."""
+"""How every command behaves with pipes, terminals, colours, interrupts and exit codes."""
 
 import os
 import signal
@@ -84,7 +84,7 @@ def home(safe_environment: None, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_pipes_get_plain_text(run_recollect: RunRecollect, home: Path, name: str) -> None:
-    """Nothing that a terminal obeys, no spinner and no pager, in whatever environment."""
+    """No escape sequences, spinners or pagers, in any environment."""
     for environment in PLAIN:
         result = run_recollect(*CALLS[name], env=environment)
         assert (result.code, result.stdout.count(ESCAPE), result.stderr.count(ESCAPE)) == (0, 0, 0)
@@ -96,7 +96,7 @@ def test_pipes_get_plain_text(run_recollect: RunRecollect, home: Path, name: str
 def test_colours_can_be_forced(
     run_recollect: RunRecollect, home: Path, name: str, variable: str
 ) -> None:
-    """Who asks for colours in a pipe gets them."""
+    """Colours can be requested in a pipe."""
     assert ESCAPE in run_recollect(*CALLS[name], env={variable: "1"}).stdout
 
 
@@ -131,7 +131,7 @@ def test_the_width_is_that_of_the_environment(
 def test_tables_are_not_cut_in_a_pipe(
     run_recollect: RunRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program gets whole titles, whatever the width of the terminal is."""
+    """Programs get complete titles, whatever the width of the terminal."""
     monkeypatch.delenv("COLUMNS", raising=False)
     title = "Write release notes for 3.2 from the commits since v3.1. Three points at most."
     lines = run_recollect("list").stdout.splitlines()
@@ -140,7 +140,7 @@ def test_tables_are_not_cut_in_a_pipe(
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_reader_that_leaves_is_no_error(home: Path, name: str) -> None:
-    """`| head -1` ends a command with 141, or before it notices, and never with words."""
+    """`| head -1` ends a command with 141, or before it notices, without a message."""
     reading, writing = os.pipe()
     os.close(reading)
     process = subprocess.run(
@@ -157,7 +157,7 @@ def test_a_reader_that_leaves_is_no_error(home: Path, name: str) -> None:
 @pytest.mark.parametrize("delay", [0.02, 0.05, 0.1, 0.2, 0.4])
 @pytest.mark.parametrize("name", ["usage", "search"])
 def test_an_interrupt_is_quiet(home: Path, name: str, delay: float) -> None:
-    """Ctrl-C at any time ends a command at once, without a word."""
+    """Ctrl-C ends a command immediately, at any time, without a message."""
     arguments = ["recollect", *CALLS[name]]
     start = "import sys; from recollect.cli import main; sys.stderr.write('.'); sys.stderr.flush()"
     process = subprocess.Popen(
@@ -223,7 +223,7 @@ EXITS: list[tuple[int, tuple[str, ...]]] = [
     ),
     (4, ("doctor", "DAMAGED")),
 ]
-"""What each call ends with; the table of the README and of docs/cli.md says what that means."""
+"""The exit code of each call, as documented in the README and docs/cli.md."""
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_an_index_that_cannot_be_used_has_its_own_code(
 def test_nothing_is_written_into_the_claude_directory(
     run_recollect: RunRecollect, home: Path
 ) -> None:
-    """No command leaves anything there, or touches what is there."""
+    """No command creates or changes anything there."""
     before = {path: path.lstat().st_mtime_ns for path in (home / ".claude").rglob("*")}
     for words in CALLS.values():
         run_recollect(*words)
@@ -263,5 +263,5 @@ def test_nothing_is_written_into_the_claude_directory(
 
 
 def test_every_command_is_tried() -> None:
-    """A command without a call here is one that cannot be called like this."""
+    """Every command has a call here, or is listed as an exception."""
     assert set(COMMANDS) - set(CALLS) <= NOT_TRIED

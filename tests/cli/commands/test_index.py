@@ -24,7 +24,7 @@ LEVEL = "State        up to date"
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A Claude directory with two sessions, which commands find by themselves."""
+    """A Claude directory with two sessions, which commands find by default."""
     world = World(tmp_path, tmp_path / "data")
     for name in ("p/a", "p/b"):
         world.write(name, Line(id=name).encode() + Line().encode())
@@ -35,12 +35,12 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def load(result: Finished) -> IndexDocument:
-    """What `--json` printed."""
+    """Return the JSON output."""
     return msgspec.json.decode(result.stdout, type=IndexDocument)
 
 
 def test_what_is_new_is_read(run_recollect: RunRecollect, world: World) -> None:
-    """The output says what the index contains afterwards."""
+    """The output describes the updated index."""
     size = sum(found.size for found in world.find())
     first = run_recollect("index")
     assert (first.code, first.stderr) == (0, "")
@@ -57,7 +57,7 @@ def test_what_is_new_is_read(run_recollect: RunRecollect, world: World) -> None:
 
 
 def test_a_look_changes_nothing(run_recollect: RunRecollect, world: World) -> None:
-    """Neither if there is no index nor if it is behind."""
+    """Neither without an index nor with an outdated one."""
     text = "not created yet; the first command that needs it creates it"
     assert run_recollect("index", "--status") == Finished(
         0, f"Index  {world.data / INDEX_NAME}\nState  {text}\n", ""
@@ -73,7 +73,7 @@ def test_a_look_changes_nothing(run_recollect: RunRecollect, world: World) -> No
 
 
 def test_all_can_be_read_again(run_recollect: RunRecollect, world: World) -> None:
-    """What is known of deleted transcripts stays."""
+    """Data about deleted transcripts is kept."""
     world.sync()
     world.path("p/b").unlink()
     document = load(run_recollect("index", "--rebuild", "--json"))
@@ -101,7 +101,7 @@ def test_texts_are_read_on_request(run_recollect: RunRecollect, world: World) ->
 
 
 def test_texts_can_be_read_again_too(run_recollect: RunRecollect, world: World) -> None:
-    """Where `--rebuild` meets `--text`, nothing of the texts that were known is trusted."""
+    """With `--rebuild --text`, all texts are read again."""
     run_recollect("index", "--text")
     (texts,) = (world.data / "text").glob("*.db")
     texts.write_bytes(b"garbage" * 10_000)
@@ -124,7 +124,7 @@ def test_damage_is_detected_and_repaired(run_recollect: RunRecollect, world: Wor
 
 
 def test_problems_are_listed(run_recollect: RunRecollect, world: World) -> None:
-    """They have an exit code of their own."""
+    """They have their own exit code."""
     (world.root / "projects" / "p" / "link.jsonl").symlink_to(world.path("p/a"))
     assert run_recollect("index").code == 0
     status = IndexStatus(path="/i", bytes=1, is_sound=True, problems={"/a\x1b[2J": "no"})
@@ -137,7 +137,7 @@ def test_problems_are_listed(run_recollect: RunRecollect, world: World) -> None:
 def test_another_claude_directory_can_be_given(
     run_recollect: RunRecollect, world: World, tmp_path: Path
 ) -> None:
-    """Its transcripts are read beside those that are known."""
+    """Its transcripts are added to those in the index."""
     world.sync()
     other = World(tmp_path / "other", world.data)
     other.write("p/c", Line(id="c").encode())
@@ -147,7 +147,7 @@ def test_another_claude_directory_can_be_given(
 
 @pytest.mark.parametrize("option", ["--rebuild", "--text"])
 def test_a_contradiction_is_refused(run_recollect: RunRecollect, world: World, option: str) -> None:
-    """With what is wrong about it."""
+    """With a message about the conflict."""
     assert run_recollect("index", "--status", option) == Finished(
         2, "", "recollect: --status cannot be used with --rebuild or --text.\n"
     )
@@ -167,7 +167,7 @@ def test_a_failure_is_reported(run_recollect: RunRecollect, world: World) -> Non
 def test_without_a_claude_directory_nothing_is_found(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """The places that were looked at are named."""
+    """The searched directories are listed."""
     result = run_recollect("index", env={"CLAUDE_CONFIG_DIR": str(tmp_path / "missing")})
     assert (result.code, result.stderr.splitlines()[1]) == (3, f"  {tmp_path / 'missing'}")
 
@@ -202,7 +202,7 @@ def test_the_page_documents_every_option(run_recollect: RunRecollect) -> None:
 def test_the_program_prints_the_documented_fields(
     run_recollect: RunRecollect, world: World
 ) -> None:
-    """In ASCII, whatever the names on the disk are."""
+    """In ASCII, whatever the names on disk."""
     printed = run_recollect("index", "--json").stdout
     assert list(json.loads(printed)) == list(IndexDocument.__struct_fields__)
     assert printed.isascii()

@@ -1,4 +1,4 @@
-"""`recollect list` as a user sees it, on the bundled demo data."""
+"""`recollect list` on the bundled demo data."""
 
 import json
 import re
@@ -26,7 +26,7 @@ NOT_FOR_UNCHANGED_FILES = {
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """An index of the test's own, and a fixed time zone and width."""
+    """An index for each test, and a fixed time zone and width."""
     return {
         "RECOLLECT_DATA_DIR": str(tmp_path / "data"),
         "TZ": "UTC",
@@ -38,7 +38,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def test_sessions_are_listed_newest_first(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
-    """Time, id, project and title of each session fit a terminal; the second call says the same."""
+    """Time, id, project and title of each session fit a terminal; a second call prints the same."""
     first = run_recollect("list", *DEMO, "-n", "3", env=environment)
     assert first.stdout.splitlines() == [
         "WHEN              ID        PROJECT      TITLE",
@@ -70,7 +70,7 @@ def test_conditions_narrow_the_list(
     conditions: tuple[str, ...],
     ids: list[str],
 ) -> None:
-    """Text, project, branch and days each leave only what fits."""
+    """Text, project, branch and days each leave only matching sessions."""
     done = run_recollect("list", *DEMO, *conditions, "--json", env=environment)
     sessions = json.loads(done.stdout or '{"sessions": []}')["sessions"]
     assert [session["id"][:8] for session in sessions] == ids
@@ -79,7 +79,7 @@ def test_conditions_narrow_the_list(
 def test_subagents_are_shown_on_request(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
-    """They are no sessions of their own, so a list leaves them out unless asked."""
+    """They are not separate sessions, so they are left out unless requested."""
     counts = [
         json.loads(run_recollect("list", *DEMO, "--json", *more, env=environment).stdout)["total"]
         for more in ((), ("--subagents",))
@@ -90,7 +90,7 @@ def test_subagents_are_shown_on_request(
 def test_a_changed_session_is_read_again(
     run_recollect: RunRecollect, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """What the index kept of a file holds only as long as the file stays as it was."""
+    """Cached data of a file is valid only while the file is unchanged."""
     path = tmp_path / "claude" / "projects" / "p" / "11111111-2222-4333-8444-555555555555.jsonl"
     path.parent.mkdir(parents=True)
     prompt = '{"type":"user","uuid":"a","sessionId":"s","message":{"content":"first words"}}\n'
@@ -104,7 +104,7 @@ def test_a_changed_session_is_read_again(
 
 
 def test_a_list_needs_no_index(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Where the data directory cannot be made, the list is the same."""
+    """The list is the same if the data directory cannot be created."""
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     done = run_recollect("list", *DEMO, "-n", "1", env={"RECOLLECT_DATA_DIR": str(blocked)})
@@ -112,7 +112,7 @@ def test_a_list_needs_no_index(run_recollect: RunRecollect, tmp_path: Path) -> N
 
 
 def test_no_matches_are_reported(run_recollect: RunRecollect, environment: dict[str, str]) -> None:
-    """An empty list is an answer with a code of its own."""
+    """An empty list has its own exit code."""
     done = run_recollect("list", "no such words", *DEMO, env=environment)
     assert (done.code, done.stdout) == (3, "")
     assert done.stderr == (
@@ -123,7 +123,7 @@ def test_no_matches_are_reported(run_recollect: RunRecollect, environment: dict[
 def test_one_line_of_json_a_session(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
-    """`--json-lines` prints the sessions of the document, each on a line of its own."""
+    """`--json-lines` prints the sessions of the document, one per line."""
     whole = run_recollect("list", *DEMO, "--json", env=environment).stdout
     lines = run_recollect("list", *DEMO, "--json-lines", env=environment).stdout.splitlines()
     assert [json.loads(line) for line in lines] == json.loads(whole)["sessions"]
@@ -150,7 +150,7 @@ def test_a_tree_shows_what_hangs_under_a_session(
 def test_figures_are_shown_once_they_are_known(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
-    """A list does not read whole files, but shows figures that another command has found."""
+    """A list does not read whole files, but shows figures cached by other commands."""
     seen = []
     for more in ((), ("--errors",), ()):
         done = run_recollect("list", "flaky", *DEMO, *more, "--json", env=environment)
@@ -160,7 +160,7 @@ def test_figures_are_shown_once_they_are_known(
 
 
 def test_conditions_need_no_index(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """What takes reading whole files is answered without an index too."""
+    """Filters that need whole files work without an index too."""
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     done = run_recollect("list", *DEMO, "--errors", env={"RECOLLECT_DATA_DIR": str(blocked)})

@@ -52,7 +52,7 @@ def restore_here(project: Project, *arguments: str, input: str = "") -> Finished
 def test_a_version_is_restored_and_the_present_is_kept(
     run_recollect: RunRecollect, project: Project
 ) -> None:
-    """The difference is shown first, and what was there is in a copy that is named."""
+    """The diff is shown first, and the message names the copy of the previous content."""
     path = project.path("src/app.py")
     shown = run_recollect("restore", str(path), "--at", "1", "--yes")
     copy = path.with_name("app.py.before-restore")
@@ -65,7 +65,7 @@ def test_a_version_is_restored_and_the_present_is_kept(
 
 
 def test_a_backup_is_restored_byte_for_byte(run_recollect: RunRecollect, project: Project) -> None:
-    """Line ends are those of Claude Code's own backup, if there is one."""
+    """Line ends are those of Claude Code's backup, if there is one."""
     path = project.path("src/app.py")
     assert run_recollect("restore", str(path), "--at", "2", "--yes").code == 0
     assert path.read_bytes() == b"hello\r\neverybody\r\n"
@@ -86,7 +86,7 @@ def test_without_a_backup_the_form_is_that_of_the_present_file(
 def test_nothing_is_written_without_an_answer(
     run_recollect: RunRecollect, project: Project
 ) -> None:
-    """Where nobody can be asked, and in a dry run, everything stays as it is."""
+    """Without a terminal, and in a dry run, nothing changes."""
     path = project.path("src/app.py")
     before = path.read_bytes()
     assert run_recollect("restore", str(path), "--at", "1").code == 2
@@ -97,7 +97,7 @@ def test_nothing_is_written_without_an_answer(
 
 
 def test_a_deleted_file_is_restored(run_recollect: RunRecollect, project: Project) -> None:
-    """The directory is made again, and there is nothing to keep."""
+    """The directory is created again, and there is no previous content to keep."""
     path = project.path("src/app.py")
     path.unlink()
     path.parent.rmdir()
@@ -153,7 +153,7 @@ def test_a_checkpoint_is_written_elsewhere(project: Project, tmp_path: Path) -> 
 def test_a_session_of_another_directory_is_not_restored_in_place(
     run_recollect: RunRecollect, project: Project
 ) -> None:
-    """What a transcript says about its directory does not count by itself."""
+    """The directory in a transcript is not trusted."""
     before = project.path("src/app.py").read_bytes()
     shown = run_recollect("restore", SESSION, "--checkpoint", "2", "--yes")
     assert shown.code == 2
@@ -162,7 +162,7 @@ def test_a_session_of_another_directory_is_not_restored_in_place(
 
 
 def test_hostile_paths_write_nothing_outside(project: Project, tmp_path: Path) -> None:
-    """Paths that lead outside, through links, to devices or into the repository are left alone."""
+    """Paths outside the directory, through links, to devices or into `.git` are left alone."""
     hostile = Project(project.directory, "b0b0b0b0-aaaa-4bbb-8ccc-dddddddddddd")
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -205,7 +205,7 @@ def test_impossible_requests_are_explained(run_recollect: RunRecollect, project:
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_pages_look_as_they_are_meant_to(run_recollect: RunRecollect, width: int) -> None:
-    """What is shown of the demo data is what the files say."""
+    """The output for the demo data equals the golden files."""
     make_demo_home()
     path = "/home/mina/projects/tidepool/src/tidepool/cli.py"
     shown = run_at(run_recollect, width, "restore", path, "--at", "2", "-o", "old.py", "--dry-run")
@@ -222,7 +222,7 @@ def test_a_document_is_what_it_is_meant_to_be(run_recollect: RunRecollect) -> No
 
 
 def save_timeline(project: Project, data: str) -> None:
-    """Let opcode have a timeline of the session."""
+    """Write a timeline of opcode for the session."""
     (transcript,) = Path(os.environ["CLAUDE_CONFIG_DIR"]).glob(f"projects/*/{SESSION}.jsonl")
     directory = transcript.parent / ".timelines" / SESSION
     directory.mkdir(parents=True)
@@ -230,7 +230,7 @@ def save_timeline(project: Project, data: str) -> None:
 
 
 def make_node(number: int, words: str, *children: object) -> dict[str, object]:
-    """A checkpoint of opcode with those after it."""
+    """Return a checkpoint of opcode with its children."""
     checkpoint = {
         "id": f"c{number}",
         "sessionId": SESSION,
@@ -243,7 +243,7 @@ def make_node(number: int, words: str, *children: object) -> dict[str, object]:
 
 
 def test_checkpoints_of_opcode_are_listed(run_recollect: RunRecollect, project: Project) -> None:
-    """They come after the session's own, in order of time, with the words of their prompts."""
+    """They are listed after the session's own, by time, with the text of their prompts."""
     tree = make_node(1, "Write\x1b[31m it", make_node(3, "Be polite"), make_node(2, "Greet"))
     save_timeline(project, json.dumps({"sessionId": SESSION, "rootNode": tree}))
     shown = run_recollect("checkpoints", SESSION)
@@ -263,7 +263,7 @@ def test_checkpoints_of_opcode_are_listed(run_recollect: RunRecollect, project: 
 def test_a_broken_timeline_of_opcode_hides_nothing(
     run_recollect: RunRecollect, project: Project, data: str
 ) -> None:
-    """What another program wrote may be anything; the session's own checkpoints are listed."""
+    """A broken timeline does not affect the session's own checkpoints."""
     save_timeline(project, data)
     found = json.loads(run_recollect("checkpoints", SESSION, "--json").stdout)
     assert (len(found["checkpoints"]), found["opcode"]) == (3, [])

@@ -1,4 +1,4 @@
-"""`recollect run` as a person and as a script use it, with a client that plays a script."""
+"""`recollect run`, interactively and in scripts, with a client that plays a script."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def run_story(
 
 
 def drop_times(output: str) -> str:
-    """The output without the moments and spans that differ from run to run."""
+    """Remove the times and durations that differ between runs."""
     return "\n".join(
         line.split("  20")[0] + " …" if line.lstrip(" ┃").startswith("── ") else line
         for line in output.split("\n")
@@ -80,7 +80,7 @@ def drop_times(output: str) -> str:
 
 
 def test_a_run_is_shown(run_recollect: RunRecollect, client: Path) -> None:
-    """In a pipe there are whole steps only, the subagent's among them, and what it took."""
+    """In a pipe there are only complete steps, including the subagent's, and the totals."""
     done = run_story(run_recollect, client, "count the lines", script=STORY)
     assert (done.code, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
@@ -115,7 +115,7 @@ LEAKY: list[Step] = [
 def test_secrets_are_masked(
     run_recollect: RunRecollect, client: Path, options: tuple[str, ...]
 ) -> None:
-    """In the prompt, in pieces and in whole messages, for people and for programs."""
+    """In the prompt, in pieces and in complete messages, as text and as JSON."""
     script: list[Step] = [*LEAKY, ["complain", f"warning: {SECRET}\n"]]
     done = run_story(run_recollect, client, f"use {SECRET}", *options, script=script)
     assert done.code == 0
@@ -125,7 +125,7 @@ def test_secrets_are_masked(
 
 
 def test_a_kept_stream_is_as_it_was(run_recollect: RunRecollect, client: Path) -> None:
-    """A copy that the user asks for has to be exact."""
+    """A copy that the user requests has to be exact."""
     kept = client.parent / "kept.jsonl"
     run_story(run_recollect, client, "go", "--keep", str(kept), script=LEAKY)
     assert kept.read_text(encoding="utf-8").count(SECRET) >= 4
@@ -140,16 +140,16 @@ def test_programs_are_not_shown_secrets(run_recollect: RunRecollect, client: Pat
 
 
 def test_a_prompt_is_shown_as_a_turn(run_recollect: RunRecollect, client: Path) -> None:
-    """The first thing to see is what was asked."""
+    """The prompt is printed first."""
     done = run_story(run_recollect, client, "count the lines", script=[result()])
     lines = drop_times(done.stdout).splitlines()
     assert lines[:3] == ["", "── 1 …", "▌ count the lines"]
 
 
 def test_json_lines_are_the_output_of_the_client(run_recollect: RunRecollect, client: Path) -> None:
-    """Each message is on a line of its own, unchanged, between a start and an end.
+    """Each message is on a separate line, unchanged, between a start and an end.
 
-    Only the last word of what is being written comes with what follows it.
+    Only the last word of a growing text is delayed until the next message.
     """
     script: list[Step] = [*STORY, "no message"]
     done = run_story(run_recollect, client, "count", "--json-lines", script=script)
@@ -190,7 +190,7 @@ def test_json_lines_are_the_output_of_the_client(run_recollect: RunRecollect, cl
 
 
 def test_the_stream_can_be_kept(run_recollect: RunRecollect, client: Path, tmp_path: Path) -> None:
-    """The file holds what the client printed, for its owner only, and is never overwritten."""
+    """The file has the client's output, is readable only by its owner, and is never overwritten."""
     kept = tmp_path / "kept.jsonl"
     run_story(run_recollect, client, "count", "--keep", str(kept), script=STORY)
     assert [json.loads(line) for line in kept.read_text().splitlines()] == STORY
@@ -200,7 +200,7 @@ def test_the_stream_can_be_kept(run_recollect: RunRecollect, client: Path, tmp_p
 
 
 def test_the_exit_code_is_passed_on(run_recollect: RunRecollect, client: Path) -> None:
-    """What the client complains of is said, made safe, and its code is ours."""
+    """The client's errors are printed safely, and its exit code is ours."""
     script: list[Step] = [["complain", f"no such model {ESCAPE}"], ["exit", 7]]
     done = run_story(run_recollect, client, "count", script=script)
     assert done.code == 7
@@ -212,7 +212,7 @@ def test_the_exit_code_is_passed_on(run_recollect: RunRecollect, client: Path) -
 
 
 def test_words_that_are_no_json_are_shown(run_recollect: RunRecollect, client: Path) -> None:
-    """What the client prints between its messages is said as what it says on stderr."""
+    """Lines between messages are printed like lines on stderr."""
     script: list[Step] = [f"npm warn: old version {ESCAPE}", ["exit", 0]]
     done = run_story(run_recollect, client, "count", script=script)
     assert (done.code, done.stderr) == (
@@ -223,7 +223,7 @@ def test_words_that_are_no_json_are_shown(run_recollect: RunRecollect, client: P
 
 
 def test_words_are_passed_on(run_recollect: RunRecollect, client: Path) -> None:
-    """Options are passed in the right place; everything after `--` is unchanged."""
+    """Options are passed in the right position; everything after `--` is unchanged."""
     passed_on = ("--allowedTools", "Bash", "-1", "--model")
     options = ("--continue", "--fork", "--model", "opus", "--permission-mode", "plan")
     run_story(run_recollect, client, "count", *options, "--", *passed_on, script=[])
@@ -245,7 +245,7 @@ def test_words_are_passed_on(run_recollect: RunRecollect, client: Path) -> None:
 def test_without_the_separator_nothing_is_passed_on(
     run_recollect: RunRecollect, client: Path
 ) -> None:
-    """An option that is not ours is a mistake."""
+    """An unknown option is an error."""
     done = run_story(run_recollect, client, "count", "--dangerously-skip-permissions", script=STORY)
     assert (done.code, done.stdout) == (2, "")
     assert not (client / "called.json").exists()
@@ -254,7 +254,7 @@ def test_without_the_separator_nothing_is_passed_on(
 def test_a_session_is_resumed_in_its_directory(
     run_recollect: RunRecollect, client: Path, tmp_path: Path
 ) -> None:
-    """`--resume` finds it as `show` does, and the client runs in its directory, on its data."""
+    """`--resume` finds it like `show`, and the client runs in its directory, with its data."""
     work = tmp_path / "pond"
     work.mkdir()
     root = ClaudeRoot(tmp_path / "other root")
@@ -267,7 +267,7 @@ def test_a_session_is_resumed_in_its_directory(
 
 
 def test_what_is_piped_in_is_piped_on(run_recollect: RunRecollect, client: Path) -> None:
-    """The client reads our standard input, as it would its own."""
+    """The client reads our standard input."""
     script: list[Step] = [["echo"]]
     done = run_story(run_recollect, client, "count", "--json-lines", script=script, input="a tale")
     texts = [json.loads(line).get("text") for line in done.stdout.splitlines()]
@@ -277,7 +277,7 @@ def test_what_is_piped_in_is_piped_on(run_recollect: RunRecollect, client: Path)
 def test_a_client_that_is_not_there_is_reported(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """Nothing is started, and no file is made."""
+    """Nothing is started, and no file is created."""
     done = run_recollect("run", "count", "--keep", str(tmp_path / "k"), env={"PATH": str(tmp_path)})
     reason = "recollect: `claude` is not on the PATH. Install Claude Code.\n"
     assert (done, (tmp_path / "k").exists()) == (Finished(3, "", reason), False)
@@ -298,7 +298,7 @@ class Running:
         )
 
     def read_until(self, wanted: str) -> list[str]:
-        """The lines up to one that holds this text."""
+        """Return the lines up to one that contains this text."""
         assert self.process.stdout is not None
         lines = []
         for line in self.process.stdout:
@@ -308,13 +308,13 @@ class Running:
         return lines
 
     def finish(self) -> Finished:
-        """What it left behind."""
+        """Return the exit code and the remaining output."""
         stdout, stderr = self.process.communicate(timeout=60)
         return Finished(self.process.returncode, stdout, stderr)
 
 
 def wait_for_file(path: Path) -> None:
-    """Fail if the file is never made."""
+    """Wait until the file exists."""
     deadline = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < deadline
@@ -322,7 +322,7 @@ def wait_for_file(path: Path) -> None:
 
 
 def wait_until_gone(pid: int) -> None:
-    """Fail if the process does not end."""
+    """Wait until the process has ended."""
     deadline = time.monotonic() + 60
     while is_alive(pid):
         assert time.monotonic() < deadline
@@ -343,7 +343,7 @@ def test_an_interrupt_ends_both(client: Path, number: int) -> None:
 
 @pytest.mark.slow
 def test_a_second_interrupt_ends_both_at_once(client: Path) -> None:
-    """A client that does not listen is not waited for."""
+    """An unresponsive client is killed immediately."""
     script: list[Step] = [["note", "SIGINT"], text("deaf", uuid="a"), ["until", "never"]]
     running = Running(client, script, "count")
     running.read_until("deaf")
@@ -371,7 +371,7 @@ def test_a_reader_that_leaves_ends_the_client(client: Path) -> None:
 
 @pytest.mark.slow
 def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
-    """On a terminal the words are there before they are whole, and once when they are."""
+    """In a terminal, text is shown while it grows, and once when it is complete."""
     script: list[Step] = [
         init(),
         begin_text(),
@@ -396,7 +396,7 @@ def test_partial_text_is_seen_as_it_grows(client: Path) -> None:
 
 @pytest.mark.slow
 def test_a_long_growing_text_leaves_no_trace(client: Path) -> None:
-    """Text of many screens grows in its last lines, and is printed once in the end."""
+    """Of text longer than the screen, the last lines are shown; it is printed once at the end."""
     words = [f"line {number}\n\n" for number in range(60)]
     script: list[Step] = [begin_text(), *map(piece, words[:50]), ["until", "begun"]]
     script += [*map(piece, words[50:]), text("".join(words), uuid="a"), result()]
@@ -410,7 +410,7 @@ def test_a_long_growing_text_leaves_no_trace(client: Path) -> None:
 
 
 def test_a_compaction_comes_with_its_summary(run_recollect: RunRecollect, client: Path) -> None:
-    """However long the summary takes, it is drawn with the compaction that it belongs to."""
+    """The summary is rendered with its compaction, however late it arrives."""
     metadata = {"trigger": "manual", "pre_tokens": 2000}
     boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "session_id": SESSION}
     words = f"{SUMMARY_OPENING} that ran out of context. All went well."
@@ -431,7 +431,7 @@ def test_a_compaction_comes_with_its_summary(run_recollect: RunRecollect, client
 
 
 def test_words_that_were_cut_off_are_kept(run_recollect: RunRecollect, client: Path) -> None:
-    """What the model was saying when the client ended is shown, and that it is not all."""
+    """Text that was incomplete when the client ended is shown and marked as such."""
     script: list[Step] = [begin_text(), piece("The tide"), ["exit", 1]]
     done = run_story(run_recollect, client, "when?", script=script)
     assert done.stdout.splitlines()[4:8] == [
@@ -446,7 +446,7 @@ def test_words_that_were_cut_off_are_kept(run_recollect: RunRecollect, client: P
 def test_runs_look_as_they_are_meant_to(
     run_recollect: RunRecollect, client: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    """The prompt, the text and the figures fit the width, whenever they arrive."""
+    """Prompt, text and figures fit the width, whenever they arrive."""
     retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10}
     words = "The lines of the **README** are counted:\n\n- seven are there\n- none is empty"
     script: list[Step] = [
@@ -464,7 +464,7 @@ def test_runs_look_as_they_are_meant_to(
 
 
 def test_documents_have_an_example(run_recollect: RunRecollect, client: Path) -> None:
-    """The lines of JSON look as they are meant to."""
+    """The JSON lines equal the golden file."""
     done = run_story(run_recollect, client, "count", "--json-lines", script=[text("7", uuid="a")])
     lines = done.stdout.splitlines()
     first: dict[str, Any] = json.loads(lines[0])

@@ -33,7 +33,7 @@ def run(
 
 
 def test_hits_are_shown_by_session(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Each hit has its time, its part and the words around it, with what was sought marked."""
+    """Each hit has its time, its part and a snippet with highlighted words."""
     assert run(run_recollect, tmp_path, "alpha") == Finished(
         0,
         "11111111  pond  find the alpha of the pond\n"
@@ -52,13 +52,13 @@ def test_hits_are_shown_by_session(run_recollect: RunRecollect, tmp_path: Path) 
 def test_marks_are_coloured_where_colours_are_wanted(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """With colours there are no guillemets."""
+    """With colours, there are no guillemets."""
     found = run(run_recollect, tmp_path, "alpha", "role:user", FORCE_COLOR="1")
     assert found.stdout.splitlines()[2] == ("    find the \x1b[33m\x1b[1malpha\x1b[0m of the pond")
 
 
 def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """`--json` gives the query as it was understood, the hits and what is known of the rest."""
+    """`--json` prints the canonical query, the hits and the totals."""
     found = run(run_recollect, tmp_path, "alpha", "role:user", "--json")
     document = json.loads(found.stdout)
     (hit,) = document.pop("hits")
@@ -105,7 +105,7 @@ def test_json_has_a_documented_shape(run_recollect: RunRecollect, tmp_path: Path
 
 
 def test_all_sessions_are_reached_by_pages(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Each page says which sessions it shows and how to get the next."""
+    """Each page shows its range and how to get the next."""
     root = tmp_path / "claude"
     make_root(root)
     for number in range(4):
@@ -129,7 +129,7 @@ def test_all_sessions_are_reached_by_pages(run_recollect: RunRecollect, tmp_path
 
 
 def test_words_that_are_not_there_are_named(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """A word that no session has, one that this session has not, and one that is misspelt."""
+    """A word in no session, a word missing from this session, and a misspelt word."""
     root = tmp_path / "claude"
     make_root(root)
     other = root / "projects" / "-home-mina-pond" / "22222222-2222-4222-8222-222222222222.jsonl"
@@ -146,7 +146,7 @@ def test_words_that_are_not_there_are_named(run_recollect: RunRecollect, tmp_pat
 
 
 def test_nothing_found_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Nothing found ends with 3; for `--json` it is an answer like any other."""
+    """Exits with 3 without matches; with `--json` it is a normal result."""
     message = "recollect: No matches. Try fewer words, a prefix*, or OR.\n"
     assert run(run_recollect, tmp_path, "omega") == Finished(3, "", message)
     found = run(run_recollect, tmp_path, "omega", "--json")
@@ -154,7 +154,7 @@ def test_nothing_found_has_its_own_exit_code(run_recollect: RunRecollect, tmp_pa
 
 
 def test_a_wrong_query_is_pointed_at(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """A query that cannot be read ends with 2 and a caret below the place."""
+    """An invalid query exits with 2 and a caret below the position."""
     assert run(run_recollect, tmp_path, "(alpha") == Finished(
         2,
         "",
@@ -167,7 +167,7 @@ def test_a_wrong_query_is_pointed_at(run_recollect: RunRecollect, tmp_path: Path
 def test_a_wrong_regular_expression_is_pointed_at(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """What RE2 does not take is refused before anything is read."""
+    """An expression that RE2 rejects is an error before anything is read."""
     assert run(run_recollect, tmp_path, "alpha", "/(?=x)/") == Finished(
         2,
         "",
@@ -178,7 +178,7 @@ def test_a_wrong_regular_expression_is_pointed_at(
 
 
 def test_a_project_can_be_named(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """`--project` is the field of that name, with any text in it."""
+    """`--project` is the field `project:` with any text."""
     assert run(run_recollect, tmp_path, "alpha", "--project", "mina/pond").code == 0
     assert run(run_recollect, tmp_path, "alpha", "--project", 'a "b" (c').code == 3
 
@@ -200,14 +200,14 @@ def test_nothing_is_written_below_the_claude_directory(
 
 
 def test_the_demo_data_can_be_searched(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """The sessions that come with Recollect are found from the command line."""
+    """The sample sessions are found from the command line."""
     env = {"RECOLLECT_DATA_DIR": str(tmp_path)}
     arguments = ("search", "--claude-dir", str(CLAUDE_DIRECTORY), "tidepool", "--json")
     assert json.loads(run_recollect(*arguments, env=env).stdout)["total"] > 5
 
 
 def test_a_search_loads_no_stream_messages(tmp_path: Path) -> None:
-    """Transcripts are read without the types of what a running client prints."""
+    """Transcripts are read without loading the types of stream messages."""
     command = ("search", "harbour", "--claude-dir", str(CLAUDE_DIRECTORY))
     environment = {"RECOLLECT_DATA_DIR": str(tmp_path / "data")}
     done = run_python("-X", "importtime", "-m", "recollect", *command, env=environment)

@@ -36,7 +36,7 @@ def home(safe_environment: None) -> Path:
 
 
 def show(run: RunRecollect, *arguments: str, width: int = 80) -> Finished:
-    """What `recollect show` prints."""
+    """Return the output of `recollect show`."""
     return run_at(run, width, "show", *arguments)
 
 
@@ -45,7 +45,7 @@ def show(run: RunRecollect, *arguments: str, width: int = 80) -> Finished:
 def test_pages_look_as_they_are_meant_to(
     run_recollect: RunRecollect, home: Path, name: str, width: int
 ) -> None:
-    """Each page is what its file says, within the width, and nothing is on stderr."""
+    """Each page equals its golden file and fits the width, and stderr is empty."""
     result = show(run_recollect, *PAGES[name], width=width)
     assert (result.code, result.stderr) == (0, "")
     check_golden(GOLDEN / f"{name}-{width}.txt", result.stdout)
@@ -53,7 +53,7 @@ def test_pages_look_as_they_are_meant_to(
 
 
 def test_nothing_of_a_server_is_loaded(home: Path) -> None:
-    """A session is shown without an event loop, whose modules are the largest of the library."""
+    """A session is shown without loading an event loop, the largest modules of the library."""
     done = run_python("-X", "importtime", "-m", "recollect", "show", IMPORT)
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, flags=re.MULTILINE))
     assert (done.code, "recollect.workspace.turn_selection" in loaded) == (0, True)
@@ -61,13 +61,13 @@ def test_nothing_of_a_server_is_loaded(home: Path) -> None:
 
 
 def test_colours_are_those_of_the_file(run_recollect: RunRecollect, home: Path) -> None:
-    """In colour, a page is what its file says; the colours are those of the terminal."""
+    """A page in colour equals its golden file, with colours of the terminal."""
     result = show(run_recollect, BRANCHED, "--color", "always")
     check_golden(GOLDEN / "show-colour.txt", result.stdout)
 
 
 def test_a_document_is_what_it_is_meant_to_be(run_recollect: RunRecollect, home: Path) -> None:
-    """`--json` prints the session and its turns, with the schema that says what they mean."""
+    """`--json` prints the session and its turns, with their schema."""
     result = show(run_recollect, "7aa5fa93", "--subagents", "--json")
     assert (result.code, result.stderr) == (0, "")
     check_golden(GOLDEN / "show.json", result.stdout.replace(str(home), "/home/mina"))
@@ -76,7 +76,7 @@ def test_a_document_is_what_it_is_meant_to_be(run_recollect: RunRecollect, home:
 def test_lines_of_json_are_the_session_and_its_turns(
     run_recollect: RunRecollect, home: Path
 ) -> None:
-    """`--json-lines` prints what `--json` does, the session first and then turn by turn."""
+    """`--json-lines` prints the same as `--json`: the session, then one turn per line."""
     head, *turns = show(run_recollect, BRANCHED, "--json-lines").stdout.splitlines()
     document = json.loads(show(run_recollect, BRANCHED, "--json").stdout)
     assert [*map(json.loads, turns)] == document.pop("turns")
@@ -95,7 +95,7 @@ def test_prompts_include_queued_ones(run_recollect: RunRecollect, tmp_path: Path
 
 
 def numbers(run: RunRecollect, *arguments: str) -> list[int]:
-    """The turns that these arguments select."""
+    """Return the turns that these arguments select."""
     document = json.loads(show(run, *arguments, "--prompts", "--json").stdout)
     return [turn["number"] for turn in document["turns"]]
 
@@ -119,7 +119,7 @@ def numbers(run: RunRecollect, *arguments: str) -> list[int]:
 def test_turns_are_selected(
     run_recollect: RunRecollect, home: Path, options: tuple[str, ...], selected: list[int]
 ) -> None:
-    """Turns go by number, by range and by segment, from the start or from the end."""
+    """By number, range or segment, counted from the start or the end."""
     assert numbers(run_recollect, IMPORT, *options) == selected
 
 
@@ -137,7 +137,7 @@ def test_turns_are_selected(
 def test_what_was_left_behind_is_shown_on_demand(
     run_recollect: RunRecollect, home: Path, options: tuple[str, ...], selected: list[int]
 ) -> None:
-    """By default the way that was followed is shown; a branch or a turn can be asked for."""
+    """By default only the main path is shown; a branch or a turn can be requested."""
     assert numbers(run_recollect, BRANCHED, *options) == selected
 
 
@@ -154,12 +154,12 @@ def test_what_was_left_behind_is_shown_on_demand(
 def test_a_place_is_shown_with_turns_around_it(
     run_recollect: RunRecollect, home: Path, options: tuple[str, ...], selected: list[int]
 ) -> None:
-    """A turn or a record, named with its session or beside it, and as many turns as wanted."""
+    """A turn or a record, given with the session or separately, with the requested context."""
     assert numbers(run_recollect, *options) == selected
 
 
 def test_json_says_where_the_place_is(run_recollect: RunRecollect, home: Path) -> None:
-    """`at` is the uuid of the step that shows the record: a result is at its call."""
+    """`at` is the uuid of the step that shows the record; for a result, that of its call."""
     result = show(run_recollect, f"{BRANCHED}#eaca8b64", "--json")
     (turn,) = json.loads(result.stdout)["turns"]
     (call,) = [step for step in turn["steps"] if step["type"] == "tool"]
@@ -173,7 +173,7 @@ def test_a_session_can_be_counted_back_to(run_recollect: RunRecollect, home: Pat
 
 
 def test_raw_is_the_file(run_recollect: RunRecollect, home: Path) -> None:
-    """`--raw` prints the bytes of the transcript, or those of the turns that are asked for."""
+    """`--raw` prints the bytes of the transcript, or of the requested turns."""
     (path,) = home.rglob(f"{BRANCHED}*.jsonl")
     text = path.read_text(encoding="utf-8")
     assert show(run_recollect, BRANCHED, "--raw") == Finished(0, text, "")
@@ -220,17 +220,17 @@ def test_raw_is_the_file(run_recollect: RunRecollect, home: Path) -> None:
 def test_a_wrong_request_says_what_to_do(
     run_recollect: RunRecollect, home: Path, options: tuple[str, ...], code: int, message: str
 ) -> None:
-    """What is not there ends with 3, what makes no sense with 2."""
+    """Exits with 3 if something does not exist, and with 2 for invalid requests."""
     assert show(run_recollect, IMPORT, *options) == Finished(code, "", f"recollect: {message}\n")
 
 
 def test_an_unknown_session_is_not_found(run_recollect: RunRecollect, home: Path) -> None:
-    """A name that no session has ends with 3."""
+    """An unknown name exits with 3."""
     assert show(run_recollect, "no such session").code == 3
 
 
 def test_a_session_without_messages(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """An empty session is no error of the program, and its file can be seen all the same."""
+    """An empty session is not a bug, and its file can be shown."""
     path = tmp_path / "11111111-1111-4111-8111-111111111111.jsonl"
     path.write_text('{"type":"summary","summary":"x","leafUuid":"y"}\n')
     assert show(run_recollect, str(path)) == Finished(
@@ -243,7 +243,7 @@ def test_a_session_without_messages(run_recollect: RunRecollect, tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["show", "files"])
 def test_every_option_is_on_the_page(run_recollect: RunRecollect, name: str) -> None:
-    """docs/show.md names every option of its own that the help names."""
+    """docs/show.md lists every option in the help."""
     shared = {"--help", "--claude-dir", "--json", "--pager"}
     options = set(re.findall(r"--[a-z-]+", run_recollect(name, "--help").stdout)) - shared
     page = (Path(__file__).resolve().parents[3] / "docs" / "show.md").read_text(encoding="utf-8")
@@ -264,7 +264,7 @@ def test_a_kept_stream_is_for_replay(
 def test_a_transcript_with_a_line_of_a_stream_is_shown(
     run_recollect: RunRecollect, home: Path, tmp_path: Path
 ) -> None:
-    """One `init` among its records makes a transcript no stream."""
+    """An `init` line does not turn a transcript into a stream."""
     mixed = tmp_path / "mixed.jsonl"
     message = '"message":{"role":"user","content":"hello"}'
     mixed.write_text(
@@ -281,7 +281,7 @@ def test_an_outline_in_a_pipe_is_not_cut(run_recollect: RunRecollect, home: Path
 
 
 def test_a_thread_is_read_as_one(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Sessions that continue each other come one after the other, from whichever is named."""
+    """Sessions of a thread are shown in order, whichever is given."""
     project = tmp_path / "projects" / "-p"
     project.mkdir(parents=True)
     for name, words, following in (("a" * 8, "begin", "b" * 8), ("b" * 8, "go on", "")):
@@ -309,7 +309,7 @@ def test_a_thread_is_read_as_one(run_recollect: RunRecollect, tmp_path: Path) ->
 
 @pytest.mark.parametrize("option", ["--json", "--raw", "--turn=1", "--at=1", "--branch=1"])
 def test_a_thread_is_shown_whole(run_recollect: RunRecollect, home: Path, option: str) -> None:
-    """What is about one session is refused with it, with the reason."""
+    """Options for a single session are rejected with a reason."""
     result = show(run_recollect, BRANCHED, "--thread", option)
     assert (result.code, result.stdout) == (2, "")
     assert "--thread cannot be used with" in result.stderr

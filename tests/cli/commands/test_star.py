@@ -16,14 +16,14 @@ HARBOUR = "94791a87-9d13-410a-a632-25a9b25c1b45"
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A data directory of the test's own."""
+    """A data directory for each test."""
     return {"RECOLLECT_DATA_DIR": str(tmp_path / "data"), "TZ": "UTC", NOW_VARIABLE: NOW}
 
 
 def test_starred_sessions_are_found_again(
     run_recollect: RunRecollect, environment: dict[str, str]
 ) -> None:
-    """`list` marks them, `--starred` lists no others, and JSON has star and note."""
+    """`list` marks them, `--starred` lists only these, and JSON has star and note."""
     run_recollect("star", "harbour", "latest", *DEMO, env=environment)
     run_recollect("star", "latest", "--remove", *DEMO, env=environment)
     run_recollect("note", HARBOUR[:8], "the batch\x1b[31m trick", *DEMO, env=environment)
@@ -43,7 +43,7 @@ def test_starred_sessions_are_found_again(
 
 
 def test_what_cannot_be_marked(run_recollect: RunRecollect, environment: dict[str, str]) -> None:
-    """No such session is 3, two wishes at once are 2, and nothing is written."""
+    """Exits with 3 for an unknown session, with 2 for conflicting options, and writes nothing."""
     codes = [
         run_recollect(*words, *DEMO, env=environment).code
         for words in (

@@ -117,7 +117,7 @@ add a price.
 def test_the_report_fits_the_terminal(
     run_recollect: RunRecollect, root: Path, columns: str
 ) -> None:
-    """By day is the default, and COLUMNS decides what there is room for."""
+    """The default is by day, and COLUMNS sets the width."""
     result = usage(run_recollect, root, COLUMNS=columns)
     assert result == Finished(0, GOLDEN[columns], "")
 
@@ -170,7 +170,7 @@ def test_json_has_the_documented_shape(run_recollect: RunRecollect, root: Path) 
 
 @pytest.mark.parametrize("group", list(Group))
 def test_every_group_adds_up(run_recollect: RunRecollect, root: Path, group: Group) -> None:
-    """Whatever the rows are, their figures come to the totals."""
+    """The figures of the rows add up to the totals, in every group."""
     document = json.loads(usage(run_recollect, root, group.value, "--json").stdout)
     for name, total in document["totals"].items():
         parts = [row[name] for row in document["rows"] if row[name] is not None]
@@ -178,7 +178,7 @@ def test_every_group_adds_up(run_recollect: RunRecollect, root: Path, group: Gro
 
 
 def test_sessions_can_be_compared_with_the_client(run_recollect: RunRecollect, root: Path) -> None:
-    """Rows of sessions have their project and days, and on request the client's own total."""
+    """Rows of sessions have project and days, and on request the client's total."""
     result = usage(run_recollect, root, "session", "--client-cost", "--json")
     facts = [
         {
@@ -215,7 +215,7 @@ def test_sessions_can_be_compared_with_the_client(run_recollect: RunRecollect, r
 
 
 def test_sessions_have_the_titles_that_lists_show(run_recollect: RunRecollect, root: Path) -> None:
-    """At once, and as they are now; a session that was deleted since keeps its own."""
+    """Immediately, and the current ones; a deleted session keeps its title."""
 
     def list_titles() -> dict[str, str | None]:
         rows = json.loads(usage(run_recollect, root, "session", "--json").stdout)["rows"]
@@ -248,7 +248,7 @@ def test_the_sessions_of_the_demo_have_titles(run_recollect: RunRecollect) -> No
 
 
 def test_the_first_rows_of_a_report(run_recollect: RunRecollect) -> None:
-    """The rest is counted and named, and the total stays that of all."""
+    """The number of omitted rows is shown, and the total includes them."""
     lines = run_recollect("usage", "session", "--demo", "-n", "2").stdout.splitlines()
     whole = run_recollect("usage", "session", "--demo").stdout.splitlines()
     assert lines == [*whole[:7], "… and 6 more", whole[-1]]
@@ -258,7 +258,7 @@ def test_the_first_rows_of_a_report(run_recollect: RunRecollect) -> None:
 
 
 def test_the_current_block_is_projected(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """A message of a minute ago makes a block that is running, with a pace."""
+    """A message from a minute ago makes a current block with a burn rate."""
     now = datetime.now(UTC) - timedelta(minutes=1)
     stamp = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     write_lines(session_path(tmp_path, FIRST), reply("m", timestamp=stamp))
@@ -272,7 +272,7 @@ def test_the_current_block_is_projected(run_recollect: RunRecollect, tmp_path: P
 
 
 def test_explanations_name_every_line(run_recollect: RunRecollect, root: Path) -> None:
-    """An explained session says what was counted, what was not, and where it is."""
+    """The lines of a session that were counted or not, with their positions."""
     result = usage(run_recollect, root, "explain", SECOND[:8], "--json")
     document = json.loads(result.stdout)
     path = session_path(root, SECOND, "-w-lib")
@@ -298,7 +298,7 @@ def test_explanations_end_with_their_sum(run_recollect: RunRecollect, root: Path
 
 
 def test_a_day_is_explained_as_it_is_reported(run_recollect: RunRecollect, root: Path) -> None:
-    """The sums of an explanation are those of the report."""
+    """The sums of an explanation equal the report."""
     report = json.loads(usage(run_recollect, root, "--json").stdout)
     for row in report["rows"]:
         key = row.pop("key")
@@ -321,7 +321,7 @@ def test_default_roots_are_counted(run_recollect: RunRecollect, root: Path) -> N
 
 
 def test_what_is_gone_still_counts(run_recollect: RunRecollect, root: Path) -> None:
-    """What was counted once stays counted, even when nothing is left on disk."""
+    """Counted usage stays, even if nothing is left on disk."""
     before = usage(run_recollect, root, "--json")
     for path in root.rglob("*.jsonl"):
         path.unlink()
@@ -331,7 +331,7 @@ def test_what_is_gone_still_counts(run_recollect: RunRecollect, root: Path) -> N
 def test_a_data_directory_that_cannot_be_written(
     run_recollect: RunRecollect, root: Path, tmp_path: Path
 ) -> None:
-    """The answer is the same, with one warning that says why it took longer."""
+    """The result is the same, with one warning about why it took longer."""
     (tmp_path / "file").write_text("in the way")
     data = str(tmp_path / "file" / "data")
     plain = usage(run_recollect, root)
@@ -348,7 +348,7 @@ def test_a_data_directory_that_cannot_be_written(
     sys.platform == "win32" or os.geteuid() == 0, reason="nothing can be forbidden to this user"
 )
 def test_a_transcript_that_cannot_be_read(run_recollect: RunRecollect, root: Path) -> None:
-    """All others are counted, the one is named, and the exit code says so, each time."""
+    """All others are counted; the unreadable one is named and sets the exit code, every time."""
     path = session_path(root, SECOND, "-w-lib")
     path.chmod(0)
     for _ in range(2):
@@ -381,14 +381,14 @@ output = 2
 
 
 def find_cost(result: Finished) -> float | None:
-    """The total of a report in JSON."""
+    """Return the total of a report in JSON."""
     assert (result.code, result.stderr) == (0, "")
     cost: float | None = json.loads(result.stdout)["totals"]["cost_usd"]
     return cost
 
 
 def test_prices_of_ones_own(run_recollect: RunRecollect, root: Path, tmp_path: Path) -> None:
-    """By option or by environment; without them the bundled ones hold again."""
+    """By option or environment; without them the bundled ones apply again."""
     file = tmp_path / "prices.toml"
     file.write_text(PRICES, encoding="utf-8")
     command = ("model", "--model", "glm", "--json")
@@ -401,7 +401,7 @@ def test_prices_of_ones_own(run_recollect: RunRecollect, root: Path, tmp_path: P
 def test_explanations_show_prices_of_ones_own(
     run_recollect: RunRecollect, root: Path, tmp_path: Path
 ) -> None:
-    """Those that the costs were made with."""
+    """Those used for the costs."""
     file = tmp_path / "prices.toml"
     file.write_text(PRICES, encoding="utf-8")
     words = ("explain", "2026-11-18", "--json", "--prices", str(file))
@@ -414,7 +414,7 @@ def test_explanations_show_prices_of_ones_own(
 def test_a_price_file_with_a_mistake_is_refused(
     run_recollect: RunRecollect, root: Path, tmp_path: Path
 ) -> None:
-    """Before anything is counted, with what is wrong."""
+    """Before anything is counted, with the reason."""
     file = tmp_path / "prices.toml"
     missing = usage(run_recollect, root, "--prices", str(file))
     reason = "No such file or directory"
@@ -430,7 +430,7 @@ def test_a_price_file_with_a_mistake_is_refused(
 def test_the_index_of_a_newer_program_is_refused(
     run_recollect: RunRecollect, root: Path, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    """By every command that needs it, with the three things that one can do."""
+    """By every command that needs it, with the three options that the user has."""
     data = tmp_path / "own"
     env = {"RECOLLECT_DATA_DIR": str(data)}
     run_recollect("index", "--claude-dir", str(root), env=env)
@@ -457,7 +457,7 @@ def test_the_index_of_a_newer_program_is_refused(
 def test_nothing_that_fits_is_nothing_found(
     run_recollect: RunRecollect, root: Path, words: tuple[str, ...]
 ) -> None:
-    """The report is empty and still a report; the exit code says so."""
+    """The report is empty but valid, and the exit code is 3."""
     result = usage(run_recollect, root, *words, "--json")
     document = json.loads(result.stdout)
     assert (result.code, result.stderr, document["rows"]) == (3, "", [])
@@ -466,7 +466,7 @@ def test_nothing_that_fits_is_nothing_found(
 
 
 def test_no_root_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Where nothing is found the places are named, and there is something to try."""
+    """The searched directories are listed, with a tip to try the demo."""
     environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / "missing")}
     assert run_recollect("usage", env=environment) == Finished(
         3,
@@ -478,7 +478,7 @@ def test_no_root_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: P
 
 
 def test_no_transcript_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """A place without transcripts is nothing found, too, and makes no index."""
+    """A directory without transcripts counts as nothing found, and no index is created."""
     data = tmp_path / "data"
     root = tmp_path / "claude"
     root.mkdir()
@@ -508,7 +508,7 @@ def test_no_transcript_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_p
 def test_words_that_do_not_go_together(
     run_recollect: RunRecollect, root: Path, words: tuple[str, ...], message: str
 ) -> None:
-    """A request that contradicts itself is refused before anything is read."""
+    """Conflicting options are rejected before anything is read."""
     assert usage(run_recollect, root, *words) == Finished(2, "", f"recollect: {message}\n")
 
 

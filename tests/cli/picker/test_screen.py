@@ -1,4 +1,4 @@
-"""The picker in a real terminal, on the demo data: what is seen, and what the keys do."""
+"""The picker in a real terminal, on the demo data: its screen and its keys."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ NEWEST = "Write release notes"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the demo data, once for all tests."""
+    """The directory of the demo data, shared by all tests."""
     place = tmp_path_factory.mktemp("prepared")
     shutil.copytree(CLAUDE_DIRECTORY, place / "claude")
     (place / "bin").mkdir()
@@ -31,7 +31,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def prepared(place: Path, safe_environment: None) -> Path:
-    """The demo data and an index of it; the first test makes it, in the safe environment."""
+    """The demo data and its index; the first test creates it in the safe environment."""
     if not (place / "data").exists():
         assert run_recollect("index", "--text", env=_environment(place)).code == 0
     return place
@@ -39,7 +39,7 @@ def prepared(place: Path, safe_environment: None) -> Path:
 
 @pytest.fixture
 def environment(prepared: Path) -> dict[str, str]:
-    """The demo data as the user's own, with its index."""
+    """The demo data as the default directory, with its index."""
     return _environment(prepared)
 
 
@@ -49,7 +49,7 @@ def _environment(place: Path) -> dict[str, str]:
         "RECOLLECT_DATA_DIR": str(place / "data"),
         "RECOLLECT_NOW": "2026-11-13T12:00:00Z",
         "TZ": "UTC",
-        # No program to copy with, and no client to resume with.
+        # Without a clipboard program and without a client.
         "PATH": str(place / "bin"),
         "NO_COLOR": "1",
         "PAGER": "cat",
@@ -58,14 +58,14 @@ def _environment(place: Path) -> dict[str, str]:
 
 @pytest.fixture
 def picker(environment: dict[str, str], tmp_path: Path) -> Iterator[Terminal]:
-    """A picker that shows its list and its first preview."""
+    """A picker that shows the list and the first preview."""
     with open_terminal(columns=120, lines=24, env=environment, cwd=tmp_path) as terminal:
         terminal.wait_for_text("session ba574db1")
         yield terminal
 
 
 def test_the_newest_session_is_chosen_and_previewed(picker: Terminal) -> None:
-    """The list, what the session is about, where one is and which keys there are."""
+    """The list, the preview, the position and the keys."""
     lines = picker.lines
     assert lines[0] == ">"
     assert lines[1].startswith("▸ 1 d ago     letterpress")
@@ -77,7 +77,7 @@ def test_the_newest_session_is_chosen_and_previewed(picker: Terminal) -> None:
 
 
 def test_typing_narrows_the_list(picker: Terminal) -> None:
-    """Titles and prompts answer at once."""
+    """Titles and prompts are searched immediately."""
     picker.send("flaky")
     lines = picker.wait_for_text("1 of 8 sessions, everywhere")
     assert lines[0] == "> flaky"
@@ -85,7 +85,7 @@ def test_typing_narrows_the_list(picker: Terminal) -> None:
 
 
 def test_texts_are_searched_too(picker: Terminal) -> None:
-    """A word that only an answer holds leads to its session, with the words around it."""
+    """A word that is only in a reply finds its session, with a snippet."""
     picker.send("batches")
     picker.wait_for(lambda lines: lines[1].startswith("▸") and "batches" in lines[1])
 
@@ -102,7 +102,7 @@ def test_arrows_choose_and_the_preview_follows(picker: Terminal) -> None:
 
 @pytest.mark.skipif(shutil.which("less") is None, reason="less is not on this machine")
 def test_enter_reads_at_the_hit_and_comes_back(picker: Terminal) -> None:
-    """The pager starts at the marked words; leaving it leads back to the same query and row."""
+    """The pager starts at the marked words; leaving it returns to the same query and row."""
     picker.send("batches")
     picker.wait_for(lambda lines: lines[1].startswith("▸") and "batches" in lines[1])
     picker.send("\r")
@@ -114,7 +114,7 @@ def test_enter_reads_at_the_hit_and_comes_back(picker: Terminal) -> None:
 
 
 def test_the_resume_command_is_copied(picker: Terminal) -> None:
-    """Through the terminal when there is no program for it; the picker stays."""
+    """Through the terminal if there is no clipboard program; the picker stays open."""
     picker.send(DOWN + ALT + "c")
     picker.wait_for_text("Copied: cd /home/mina/projects/letterpress && ")
     copied = picker.received.split(b"\x1b]52;c;")[1].split(b"\x07")[0]
@@ -124,7 +124,7 @@ def test_the_resume_command_is_copied(picker: Terminal) -> None:
 
 
 def test_resuming_says_why_it_cannot(picker: Terminal) -> None:
-    """The directories of the demo sessions are on no machine; the picker stays."""
+    """The directories of the demo sessions do not exist; the picker stays open."""
     picker.send(DOWN + ALT + "r")
     picker.wait_for_text("The directory of the session no longer exists")
     picker.send(ESCAPE)
@@ -135,7 +135,7 @@ def test_resuming_says_why_it_cannot(picker: Terminal) -> None:
 def test_the_whole_help_is_shown_on_small_screens(
     environment: dict[str, str], tmp_path: Path, columns: int, lines: int
 ) -> None:
-    """It takes the room of the list, and gives it back."""
+    """It takes the space of the list, and returns it."""
     with open_terminal(columns=columns, lines=lines, env=environment, cwd=tmp_path) as terminal:
         terminal.wait_for_text("8 of 8 sessions, everywhere")
         terminal.send("?")
@@ -149,7 +149,7 @@ def test_the_whole_help_is_shown_on_small_screens(
 
 
 def test_letters_always_search(picker: Terminal) -> None:
-    """Also after an arrow was pressed."""
+    """Even after an arrow key."""
     picker.send(DOWN + "r")
     picker.wait_for(lambda lines: lines[0] == "> r")
     picker.send("c/")
@@ -157,7 +157,7 @@ def test_letters_always_search(picker: Terminal) -> None:
 
 
 def test_filters_are_keys(picker: Terminal) -> None:
-    """A filter is named below the list while it is on."""
+    """An active filter is shown below the list."""
     picker.send(ALT + "d")
     picker.wait_for_text("0 of 8 sessions, everywhere, today")
     picker.send(ALT + "d")
@@ -172,7 +172,7 @@ def test_an_alt_key_without_a_meaning_does_nothing(picker: Terminal) -> None:
 
 
 def test_the_keys_are_listed(picker: Terminal) -> None:
-    """A question mark shows and hides them; Escape hides them too, and then leaves."""
+    """A question mark shows and hides them; Escape hides them first, then quits."""
     for key in ("?", ESCAPE):
         picker.send("?")
         picker.wait_for_text("only sessions with failures")
@@ -190,7 +190,7 @@ def test_leaving_is_quiet(picker: Terminal, key: str) -> None:
 
 
 def test_the_scope_is_this_project_where_there_is_one(prepared: Path, tmp_path: Path) -> None:
-    """Below a directory with sessions only these are listed, until the key is pressed."""
+    """In a directory with sessions, only these are listed until the key is pressed."""
     shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
     environment = _environment(tmp_path)
     home = tmp_path / "project"
@@ -225,7 +225,7 @@ def test_the_first_time_says_what_was_found(environment: dict[str, str], tmp_pat
 
 
 def test_what_is_typed_early_is_searched_for(environment: dict[str, str], tmp_path: Path) -> None:
-    """Before the overview of a first run, and before the list of a later one."""
+    """Before the overview of a first run, and before the list of later ones."""
     fresh = {**environment, "RECOLLECT_DATA_DIR": str(tmp_path / "fresh")}
     for keys in ("flaky\r", "flaky"):
         with open_terminal(columns=120, lines=24, env=fresh, cwd=tmp_path) as terminal:
