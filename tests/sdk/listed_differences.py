@@ -1,7 +1,7 @@
-"""Where the official list and ours may tell different things of a session, and why.
+"""Known differences between the official list and ours, with reasons.
 
-Each difference is data: what both do, the reason, and a check that recognises it in the lines of
-the file. What no check recognises is a finding.
+Each difference is data: what both readers do, the reason, and a check that recognises it in the
+lines of the file. A difference that no check recognises fails the tests.
 """
 
 import json
@@ -13,7 +13,7 @@ from recollect.session.times import parse_time
 from tests.sdk.cases import CHAIN_TYPES, Case
 
 HEAD: Final = 64 * 1024
-"""Bytes at either end of a file that the official list looks at."""
+"""Bytes at both ends of a file that the official list reads."""
 
 Value = str | float | None
 
@@ -28,7 +28,7 @@ class ListedDifference(NamedTuple):
 
 
 class Field(NamedTuple):
-    """What the two readers say of one thing."""
+    """The values of a field by both readers."""
 
     official: Callable[[Case], Value]
     ours: Callable[[Case], Value]
@@ -44,7 +44,7 @@ def _created(case: Case) -> float | None:
 
 
 def _seconds(text: object) -> float | None:
-    """The moment that a line tells, to the millisecond."""
+    """Parse a timestamp to whole milliseconds."""
     moment: datetime | None = parse_time(text) if isinstance(text, str) else None
     return None if moment is None else int(moment.timestamp() * 1000) / 1000
 
@@ -78,7 +78,7 @@ def _asks_nothing(case: Case) -> bool:
 
 
 def _follows_our_rule(case: Case) -> bool:
-    """Whether our title is one that the rule for titles gives, by the lines alone."""
+    """Return whether our title follows the rule for titles, judging by the lines alone."""
     ours = case.session.metadata
     named = [case.names[uuid] for uuid in case.links if uuid in case.names]
     last = _find_all(case, "last-prompt", "lastPrompt")[-1:]
@@ -113,7 +113,7 @@ def _falls_back_to_prompt(case: Case) -> bool:
 
 
 def _is_bare_command(case: Case) -> bool:
-    """Whether our title is a command without arguments and how a reply begins."""
+    """Return whether our title is a command without arguments and the start of a reply."""
     command, _, answer = (case.session.metadata.title or "").partition(": ")
     replies = [line.value for line in case.lines if line.value.get("type") == "assistant"]
     is_bare = command == case.session.metadata.first_prompt and " " not in command
@@ -136,7 +136,7 @@ def _is_markup(case: Case) -> bool:
 
 
 def _is_asked(case: Case) -> bool:
-    """Whether our first prompt, be it a command with its arguments, is a line of a person."""
+    """Return whether our first prompt, or a command with its arguments, is a user's line."""
     parts = (case.session.metadata.first_prompt or "").split()
     asked = [
         _words(link)
@@ -204,98 +204,98 @@ def _is_not_the_earliest(case: Case) -> bool:
 LISTED_DIFFERENCES: Final = (
     ListedDifference(
         "listed",
-        "lists a file that contains only titles of other sessions, under one of those",
+        "lists a file with only titles of other sessions, under one of them",
         "leaves it out: it has no conversation",
         _has_no_conversation,
     ),
     ListedDifference(
         "listed",
         "leaves out a session in which it finds neither a title nor a prompt",
-        "lists it: it is on disk, the user may look for it, and a damaged line may be the prompt",
+        "lists it: it exists, the user may look for it, and its prompt may be on a damaged line",
         _asks_nothing,
     ),
     ListedDifference(
         "title",
         "takes any `summary` in the file",
-        "knows that clients 1.0.x wrote the titles of other sessions there",
+        "ignores titles of other sessions, which clients 1.0.x wrote there",
         _names_another_session,
     ),
     ListedDifference(
         "title",
         "does not look at other files",
-        "finds the `summary` that names a record of the session, in whichever file of the project",
+        "finds the `summary` for a record of the session in any file of the project",
         _is_named_elsewhere,
     ),
     ListedDifference(
         "title",
         "shows the first prompt",
-        "shows it too, and the first prompts differ as below",
+        "does the same; the first prompts differ as below",
         _falls_back_to_prompt,
     ),
     ListedDifference(
         "title",
-        "shows a command that has no arguments as it is",
-        "adds how the reply begins: many sessions begin with the same command",
+        "shows a command without arguments unchanged",
+        "adds the start of the reply, because many sessions start with the same command",
         _is_bare_command,
     ),
     ListedDifference(
         "first prompt",
         "puts it on one line and cuts it at 200 characters",
-        "keeps all of it: a list cuts it to its own width",
+        "returns all of it; lists cut it to their width",
         _is_put_on_a_line,
     ),
     ListedDifference(
         "first prompt",
         "shows a command without its arguments",
-        "shows the arguments: they tell one call of a command from the next",
+        "shows the arguments, which distinguish calls of one command",
         _lacks_arguments,
     ),
     ListedDifference(
         "first prompt",
-        "takes a `!` line or an error of a command for a prompt, tags and all",
-        "takes the first words that were meant for the model",
+        "treats a `!` line or the error of a command as a prompt, including its tags",
+        "uses the first text meant for the model",
         _is_markup,
     ),
     ListedDifference(
         "first prompt",
-        "takes the task of a subagent, which old clients wrote into the same file",
-        "takes what the user wrote",
+        "uses the task of a subagent, which old clients wrote into the same file",
+        "uses the user's prompt",
         _is_task_of_subagent,
     ),
     ListedDifference(
         "first prompt",
         "misses a prompt that ends after the first 64 KB",
-        "reads on until there is one",
+        "continues to read until it finds one",
         _stands_behind_the_head,
     ),
     ListedDifference(
         "first prompt",
         "misses a prompt that was sent while Claude was working",
-        "takes the first prompt of the user, queued or not",
+        "uses the first prompt of the user, queued or not",
         _was_queued,
     ),
     ListedDifference(
         "first prompt",
-        "returns half a character, which no terminal and no file accepts",
-        "replaces it by the replacement character",
+        "returns unpaired surrogates, which cannot be printed or written",
+        "replaces it by U+FFFD",
         _has_half_a_character,
     ),
     ListedDifference(
         "working directory",
-        "shows where the session began",
-        "shows where it was last, as both do with the branch: that is where it continues",
+        "shows where the session started",
+        "shows the last one, as both do for the branch: that is where it continues",
         _went_elsewhere,
     ),
     ListedDifference(
         "created",
-        "takes the first time in the file, even that of a queue entry or a snapshot",
-        "takes times of the conversation only, and so has none for a file without one",
+        "uses the first time in the file, even of a queue entry or a snapshot",
+        "uses only times of the conversation; a file without one has none",
         _is_no_time_of_conversation,
     ),
     ListedDifference(
         "created",
-        "takes the time of the first record",
-        "takes the earliest: records are not written in the order of their times",
+        "uses the time of the first record",
+        "uses the earliest, because records are not in order of time",
         _is_not_the_earliest,
     ),
 )

@@ -1,4 +1,4 @@
-"""Where the official reader and ours may load different messages of a session, and why.
+"""Known differences between the messages that the official reader and ours load, with reasons.
 
 Each difference is data: what both do, the reason, and a step that takes it away from the two lists
 of uuids. Lists that are not equal after all steps are a finding.
@@ -12,7 +12,7 @@ from tests.sdk.cases import Case
 
 
 class Loaded(NamedTuple):
-    """The uuids that the two readers load, in order."""
+    """The uuids that both readers load, in order."""
 
     official: tuple[str, ...]
     ours: tuple[str, ...]
@@ -55,7 +55,7 @@ def _drop_ours(loaded: Loaded, uuids: Iterable[str]) -> Loaded:
 
 
 def _name_by_original(case: Case, loaded: Loaded) -> Loaded:
-    """Give a line that was written again the uuid of the first one, if both tell the same time."""
+    """Give a repeated line the uuid of the first one, if both have the same time."""
     links = case.links
     original = {
         again: first
@@ -78,7 +78,7 @@ def _answers(link: dict[str, Any]) -> list[str]:
 
 
 def _blocks_of(link: dict[str, Any], kind: str, key: str) -> list[str]:
-    """What the blocks of one kind have under `key`."""
+    """Return the values of `key` in blocks of one type."""
     content = link["message"].get("content")
     blocks = content if isinstance(content, list) else []
     return [block[key] for block in blocks if isinstance(block, dict) and block["type"] == kind]
@@ -97,32 +97,32 @@ def _sort_results(case: Case, loaded: Loaded) -> Loaded:
 MESSAGE_DIFFERENCES: Final = (
     MessageDifference(
         "fails on a file with invalid UTF-8, or with very deep nesting",
-        "reads on: one damaged character costs one character",
+        "continues: a damaged byte affects only one character",
         _drop_all,
     ),
     MessageDifference(
         "skips a line that is not one JSON object",
-        "salvages what is in it: two objects, or most of one",
+        "salvages its content: two objects, or most of one",
         _drop_salvaged,
     ),
     MessageDifference(
-        "leaves out what the client itself added (`isMeta`)",
+        "leaves out text that the client added (`isMeta`)",
         "keeps it: the model saw it, a resume loads it, and `--fork-session` copies it",
         _drop_injected,
     ),
     MessageDifference(
         "loses the messages that a partial compaction kept",
-        "puts them after the summary, where the compaction says that they belong",
+        "puts them after the summary, as the compaction specifies",
         _drop_preserved,
     ),
     MessageDifference(
-        "loads lines that a client wrote again under their second uuid, and replies twice",
+        "loads repeated lines under their second uuid, and replies twice",
         "loads them once, under their first uuid",
         _name_by_original,
     ),
     MessageDifference(
-        "orders the results of parallel calls by their times",
-        "orders them as they were written: times are not monotonic",
+        "orders the results of parallel calls by time",
+        "keeps the order of the file, because times are not monotonic",
         _sort_results,
     ),
 )

@@ -1,4 +1,4 @@
-"""Sessions that no sample holds, in which the two readers differ all the same."""
+"""Sessions that occur in no sample, in which the two readers differ."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ SESSION_ID: Final = "5f0c4a52-0000-4000-8000-000000000000"
 
 
 class Rare(NamedTuple):
-    """A session by its lines, with its title and the uuids of its messages by either reader."""
+    """The lines of a session, with its title and the uuids of its messages by each reader."""
 
     official: str
     ours: str
@@ -18,7 +18,7 @@ class Rare(NamedTuple):
 
 
 def write_session(root: Path, rare: Rare) -> Path:
-    """A root below `root` that holds the session alone."""
+    """Write a root with only this session, and return its path."""
     path = root / "projects" / "-home-ada-app" / f"{SESSION_ID}.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in rare.lines), encoding="utf-8")
@@ -42,15 +42,15 @@ def _reply(uuid: str, parent: str, words: str = "done") -> dict[str, Any]:
 
 RARE: Final = (
     Rare(
-        "loads nothing of a file whose parent links form a circle",
-        "cuts the circle at its earliest record and loads the rest",
+        "loads nothing from a file whose parent links form a cycle",
+        "cuts the cycle at its earliest record and loads the rest",
         (_ask("a", "d", "first"), _reply("b", "a"), _ask("c", "b", "second"), _reply("d", "c")),
         ("first", ()),
         ("first", ("a", "b", "c", "d")),
     ),
     Rare(
-        "loads an abandoned branch when the current one ends with text of the client",
-        "skips what the client added and takes the last message",
+        "loads an abandoned branch if the current one ends with text of the client",
+        "skips text of the client and uses the last message",
         (
             _ask("a", None, "first"),
             _reply("b", "a"),
@@ -63,7 +63,7 @@ RARE: Final = (
         ("first", ("a", "b", "d", "e")),
     ),
     Rare(
-        "prefers the last prompt to a `summary` that names the session",
+        "prefers the last prompt to a `summary` of the session",
         "prefers the summary: it was written to be a title",
         (
             _ask("a", None, "first"),
@@ -75,8 +75,8 @@ RARE: Final = (
         ("Repair the tests", ("a", "b")),
     ),
     Rare(
-        "misses a title that was set in the middle of a large file",
-        "finds it once the session is opened; a list reads only both ends of the file, too",
+        "misses a title in the middle of a large file",
+        "finds it when the session is opened; its list also reads only both ends of the file",
         (
             _ask("a", None, "first"),
             _reply("b", "a", "words " * 12_000),
