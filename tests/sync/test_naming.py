@@ -7,7 +7,12 @@ import pytest
 from recollect.errors import NothingFound
 from recollect.library.listings import locate_session
 from recollect.sync.index_access import find_transcripts
-from recollect.sync.session_lists import find_deleted_session, list_current, locate_indexed
+from recollect.sync.session_lists import (
+    find_deleted_session,
+    list_current,
+    list_indexed,
+    locate_indexed,
+)
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, title
 
 ALIKE = "1111aaaa-0000-4000-8000-000000000000"
@@ -46,6 +51,20 @@ def test_the_index_answers_as_the_files_do(root: ClaudeRoot, tmp_path: Path, nam
     data = tmp_path / "data"
     expected = ask(root, name, None)
     assert [ask(root, name, data), ask(root, name, data)] == [expected, expected]
+
+
+def test_the_latest_session_is_found_without_reading_all_others(tmp_path: Path) -> None:
+    """Also the one before, and one whose file was written after its last record."""
+    root, data = ClaudeRoot(tmp_path / "claude"), tmp_path / "data"
+    for number in range(12):
+        name = f"{number:08}-0000-4000-8000-000000000000"
+        root.session(name, prompt("a", seconds=number), modified=number)
+    root.session(FIRST, prompt("b", seconds=-1), modified=100)
+    found = [ask(root, name, data) for name in ("latest", "-1", "-2")]
+    assert found == [ask(root, name, None) for name in ("latest", "-1", "-2")]
+    assert 0 < len(list_indexed(data)) < 12
+    assert ask(root, "-13", data) == ask(root, "-13", None)
+    assert len(list_indexed(data)) == 13
 
 
 def test_an_id_needs_no_index(root: ClaudeRoot, tmp_path: Path) -> None:

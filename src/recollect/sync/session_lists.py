@@ -5,7 +5,7 @@ already known, or if requested. A title may be in another file of the project: i
 change, the project is listed again. A session is found by its id without opening the index.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from recollect.library.transcript_ends import NamingLines
 
 _FIELDS: Final = ("title", "first_prompt", "tag", "git_branch", "cwd", "compaction_summary")
+_FIRST: Final = 4
+"""Number of files to read before all others if only the newest sessions are wanted."""
 _NAMES: Final = (
     *("version", "created", "last_active", "first_prompt_time", "parent_id", "forked_from"),
     *("continued_in", "first_reply_id", "agent_id"),
@@ -224,11 +226,24 @@ def locate_indexed(ref: str, directory: Path, roots: Sequence[Path]) -> Transcri
     """
     transcripts = [each for root in roots for each in discover_root(root).transcripts]
 
-    def describe(some: Sequence[Transcript]) -> list[SessionFacts]:
+    def describe(some: Sequence[Transcript]) -> Iterator[SessionFacts]:
         by_path = {each.file: each for each in some}
-        return [
-            SessionFacts(by_path[each.path], each.title, each.cwd or each.project, each.activity)
-            for each in list_current(directory, some)
-        ]
+        for each in _iter_by_activity(directory, some):
+            project = each.cwd or each.project
+            yield SessionFacts(by_path[each.path], each.title, project, each.activity)
 
     return match_session(ref, transcripts, roots, describe)
+
+
+def _iter_by_activity(
+    directory: Path, transcripts: Sequence[Transcript]
+) -> Iterator[SessionListing]:
+    """Yield the listings, most recently active first; for the first ones, few files are read."""
+    newest = sorted(transcripts, key=lambda each: -each.mtime_ns)
+    listings = list_current(directory, newest[:_FIRST])
+    if rest := newest[_FIRST:]:
+        # No session was active after its file was written.
+        certain = sum(each.activity > rest[0].mtime_ns / 1e9 for each in listings)
+        yield from listings[:certain]
+        listings = _sort([*listings[certain:], *list_current(directory, rest)])
+    yield from listings
