@@ -6,16 +6,22 @@ stretch is checked with the rules. The caller runs a full scan on the lines foun
 without a keyword are missed: definite ones always have one, some likely ones do not.
 """
 
-import base64
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from recollect.lazy_patterns import compile_lazily
 from recollect.redact import context_rules
 from recollect.redact.context_rules import CONTEXT_RULES
-from recollect.redact.findings import Match
+from recollect.redact.findings import Match, Rule
+from recollect.redact.keyword_spellings import (
+    find_cased,
+    iter_cut,
+    iter_encoded,
+    iter_escaped,
+    list_cased,
+)
 from recollect.redact.plain_view import decode_view, make_marks
 from recollect.redact.scanner import decode_base64, is_text, load_detectors
 from recollect.redact.token_rules import HINTS, TOKEN_RULES, iter_generic
@@ -28,6 +34,8 @@ _LONG_AFTER: Final = 1_200
 _LONG_KINDS: Final = frozenset({"jwt", "cookie", "command-password", "1password-token"})
 _CERTAIN: Final = frozenset({"-----begin", "putty-user-key-file"})
 """Keywords of multi-line keys, for which a short stretch is not enough."""
+_MIN_FAST: Final = 3_000_000
+"""Minimum number of bytes for which the fast search saves more time than it takes to load."""
 _DISCORD_TOKEN: Final = rb"\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27}"
 """Within the only token without a keyword: Discord's."""
 _SCHEMES: Final = (
@@ -39,10 +47,6 @@ _SCHEMES: Final = (
     b"https:/",
 )
 """Schemes of URLs with passwords: `://` itself is too short to be recognised in base64."""
-_MIN_CUT: Final = 6
-_MIN_ENCODED: Final = 4
-_MAX_ENCODED: Final = 6
-"""Maximum bytes of a keyword to match in base64. The result is checked; more would be slower."""
 _ENCODED_SAMPLE: Final = 24
 
 _UNUSUAL: Final = re.compile(
@@ -84,7 +88,9 @@ _QUICK_PATTERNS: Final = {
 _TOKEN: Final = b"token"
 _PLURAL: Final = frozenset({b"s", b"S"})
 """Half of all keyword matches in a history are names of token counts, which end in `s`."""
-_OPTION: Final = re.compile(rb"-[\w.\-]*$")
+_OPTION: Final = re.compile(rb"-[\w.]*")
+_OPTION_END: Final = re.compile(rb"[\w.\-]*[\s\\%\x1b\[&:=]")
+"""A blank or what may hide one; a colon after the name of a header."""
 _OPTION_REACH: Final = 40
 _NAME_REACH: Final = 200
 """Bytes after a name in which its value is searched for."""
@@ -102,24 +108,65 @@ _Detect = Callable[[bytes, int], Match | None]
 _Check = Callable[[bytes, int], bool]
 
 
+class _Search:
+    """Searches for spellings, and for the one token without a keyword.
+
+    A fast search takes time and memory to load, so it is loaded once there is much to search.
+    """
+
+    def __init__(self, spellings: Sequence[bytes]) -> None:
+        from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+        self._spellings = spellings
+        self._left = _MIN_FAST
+        """Bytes to search before that."""
+        self._automaton = BytesAhoCorasick(spellings, implementation=Implementation.ContiguousNFA)
+        self._discord_token: Any = re.compile(_DISCORD_TOKEN)
+
+    def make_fast(self) -> None:
+        """Load the fast search."""
+        import re2  # type: ignore[import-untyped]
+        from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+        self._automaton = BytesAhoCorasick(self._spellings, implementation=Implementation.DFA)
+        self._discord_token = re2.compile(_DISCORD_TOKEN)
+        self._left = 0
+
+    def find(self, data: bytes) -> list[tuple[int, int, int]]:
+        """Return the number, the start and the end of each spelling."""
+        if self._left:
+            self._left = max(self._left - len(data), 0)
+            if not self._left:
+                self.make_fast()
+        return self._automaton.find_matches_as_indexes(data, overlapping=True)
+
+    def find_discord_tokens(self, data: bytes) -> Iterator[int]:
+        """Yield where the token without a keyword may be."""
+        return (match.start() for match in self._discord_token.finditer(data))
+
+
 class _Engine(NamedTuple):
-    find: Callable[[bytes], Iterable[tuple[int, int, int]]]
+    search: _Search
     checks: tuple[_Check, ...]
     """Indexed by the number of the spelling, like the fields below."""
     standalone: frozenset[int]
     """Spellings to ignore in the middle of a word."""
     ignored_before_s: frozenset[int]
     """Spellings to ignore before an `s`."""
-    find_discord_tokens: Callable[[bytes], Iterable[re.Match[bytes]]]
+
+
+def prepare_scan() -> None:
+    """Load in advance what makes scanning many lines fast."""
+    _load_engine().search.make_fast()
 
 
 def find_suspicious_lines(data: bytes) -> list[tuple[int, int]]:
     """Return the spans of lines that may contain a secret, in order and without line ends."""
     engine = _load_engine()
     checks, standalone, ignored_before_s = engine.checks, engine.standalone, engine.ignored_before_s
-    found = {_find_line(data, match.start()) for match in engine.find_discord_tokens(data)}
+    found = {_find_line(data, at) for at in engine.search.find_discord_tokens(data)}
     line_end = -1
-    for number, start, end in engine.find(data):
+    for number, start, end in engine.search.find(data):
         if start < line_end or (number in ignored_before_s and data[end : end + 1] in _PLURAL):
             continue
         if (
@@ -184,8 +231,7 @@ def _decode_piece(piece: bytes) -> bytes:
     return piece
 
 
-def _make_check(keyword: str, detectors: tuple[_Detect, ...]) -> _Check:
-    rules = tuple(rule for rule in _RULES if keyword in rule.keywords)
+def _make_check(keyword: str, detectors: tuple[_Detect, ...], rules: Sequence[Rule]) -> _Check:
     after = _LONG_AFTER if any(rule.kind in _LONG_KINDS for rule in rules) else _AFTER
     is_assigned = keyword in context_rules.KEYWORDS
     if keyword in _CERTAIN:
@@ -257,10 +303,16 @@ def _is_assigned(around: bytes, start: int) -> bool:
 
 def _may_be_argument(data: bytes, start: int) -> bool:
     """Return whether a name is a command-line option, or a token is near."""
-    first = max(0, start - _OPTION_REACH)
-    if data.rfind(b"-", first, start) >= 0 and _OPTION.search(data, first, start):
-        return True
-    return _is_near_token(data, start)
+    return _is_option(data, start) or _is_near_token(data, start)
+
+
+def _is_option(data: bytes, start: int) -> bool:
+    dash = data.rfind(b"-", max(0, start - _OPTION_REACH), start)
+    return (
+        dash >= 0
+        and _OPTION.fullmatch(data, dash, start) is not None
+        and _OPTION_END.match(data, start) is not None
+    )
 
 
 def _is_near_token(data: bytes, start: int) -> bool:
@@ -299,102 +351,56 @@ def _make_encoded_check(shift: int) -> _Check:
 
 @cache
 def _load_engine() -> _Engine:
-    import re2  # type: ignore[import-untyped]
-    from ahocorasick_rs import BytesAhoCorasick, Implementation
-
     checks: dict[bytes, _Check] = {}
+    standalone: set[bytes] = set()
+    rules_of = _list_rules()
     for keyword, detectors in load_detectors().items():
-        check = _make_check(keyword, detectors)
-        cased = _list_cased(keyword)
-        checks |= {spelling: check for each in cased for spelling in _iter_escaped(each)}
-        for each in cased:
-            for shift, form in _iter_encoded(each.encode()):
-                checks.setdefault(form, _make_encoded_check(shift))
-        check_cut = _make_cut_check(detectors)
-        exact = {_find_cased(keyword, each.pattern) for each in _RULES if keyword in each.keywords}
-        for each in cased if keyword in context_rules.KEYWORDS else exact:
-            for form in _iter_cut(each):
-                checks.setdefault(form, check_cut)
+        rules = rules_of.get(keyword, [])
+        check = _make_check(keyword, detectors, rules)
+        cased = list_cased(keyword, rules)
+        spellings = [spelling for each in cased for spelling in iter_escaped(each)]
+        checks |= dict.fromkeys(spellings, check)
+        if _is_standalone(keyword, rules):
+            standalone.update(spellings)
+        for form, other in _iter_other_forms(keyword, cased, detectors, rules):
+            checks.setdefault(form, other)
     for scheme in _SCHEMES:
-        for shift, form in _iter_encoded(scheme):
+        for shift, form in iter_encoded(scheme):
             checks.setdefault(form, _make_encoded_check(shift))
     for hint in HINTS:
-        for each in _list_cased(hint):
+        for each in list_cased(hint, rules_of.get(hint, [])):
             checks.setdefault(each.encode(), _check_hint)
-    automaton = BytesAhoCorasick(list(checks), implementation=Implementation.DFA)
-    standalone = {
-        spelling
-        for keyword in load_detectors()
-        if _is_standalone(keyword)
-        for each in _list_cased(keyword)
-        for spelling in _iter_escaped(each)
-    }
     return _Engine(
-        lambda data: automaton.find_matches_as_indexes(data, overlapping=True),
+        _Search(list(checks)),
         tuple(checks.values()),
         frozenset(number for number, spelling in enumerate(checks) if spelling in standalone),
         frozenset(number for number, spelling in enumerate(checks) if spelling.lower() == _TOKEN),
-        re2.compile(_DISCORD_TOKEN).finditer,
     )
 
 
-def _is_standalone(keyword: str) -> bool:
-    rules = [rule for rule in _RULES if keyword in rule.keywords]
+def _iter_other_forms(
+    keyword: str, cased: Sequence[str], detectors: tuple[_Detect, ...], rules: Sequence[Rule]
+) -> Iterator[tuple[bytes, _Check]]:
+    """Yield a keyword in base64 and split by the end of a line, with the checks."""
+    for each in cased:
+        for shift, form in iter_encoded(each.encode()):
+            yield form, _make_encoded_check(shift)
+    check_cut = _make_cut_check(detectors)
+    exact = {find_cased(keyword, each.pattern) for each in rules}
+    for each in cased if keyword in context_rules.KEYWORDS else exact:
+        for form in iter_cut(each):
+            yield form, check_cut
+
+
+def _list_rules() -> dict[str, list[Rule]]:
+    """Return the rules of each keyword."""
+    rules: dict[str, list[Rule]] = {}
+    for rule in _RULES:
+        for keyword in rule.keywords:
+            rules.setdefault(keyword, []).append(rule)
+    return rules
+
+
+def _is_standalone(keyword: str, rules: Iterable[Rule]) -> bool:
     is_assigned = keyword in context_rules.KEYWORDS
     return not is_assigned and all(rule.standalone and not rule.before for rule in rules)
-
-
-def _list_cased(keyword: str) -> list[str]:
-    """Return the common spellings of a keyword, by case, that a rule can match."""
-    patterns = [rule.pattern for rule in _RULES if keyword in rule.keywords]
-    cased = {keyword, keyword.upper(), keyword.title()}
-    for suffix in ("key", "string", "url"):
-        if keyword.endswith(suffix) and keyword.isalpha():
-            camel = keyword.removesuffix(suffix) + suffix.title()
-            cased |= {camel, camel[:1].upper() + camel[1:]}
-    cased |= {_find_cased(keyword, pattern) for pattern in patterns}
-    if keyword in context_rules.KEYWORDS or keyword in HINTS:
-        return sorted(cased)
-    cased.add(keyword[:2].upper() + keyword[2:])
-    return sorted(each for each in cased if any(_may_spell(each, other) for other in patterns))
-
-
-def _may_spell(spelling: str, pattern: str) -> bool:
-    """Return whether a pattern can match a keyword in this case: patterns are case-sensitive."""
-    letters = set(pattern.replace("a-f", "abcdef"))
-    return "(?i)" in pattern or letters.issuperset(each for each in spelling if each.isalpha())
-
-
-def _find_cased(keyword: str, pattern: str) -> str:
-    """Return a keyword in the case in which a pattern has it."""
-    plain = pattern.replace("\\", "")
-    at = plain.lower().find(keyword)
-    return plain[at : at + len(keyword)] if at >= 0 else keyword
-
-
-def _iter_escaped(spelling: str) -> Iterator[bytes]:
-    """Yield a spelling as in raw lines, and percent-encoded."""
-    yield spelling.encode()
-    if '"' in spelling:
-        yield spelling.replace('"', "\\").encode()
-    if any(sign in spelling for sign in "=:/"):
-        yield spelling.replace("/", "\\/").encode()
-        yield re.sub("[=:/]", lambda sign: f"%{ord(sign[0]):02X}", spelling).encode()
-
-
-def _iter_cut(spelling: str) -> Iterator[bytes]:
-    """Yield a spelling split by the end of a wrapped line.
-
-    Truncated once it is unambiguous: longer ones make the search take longer to build.
-    """
-    for at in range(1, len(spelling)):
-        yield f"{spelling[:at]}\\n{spelling[at : max(at + 2, _MIN_CUT)]}".encode()
-
-
-def _iter_encoded(spelling: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield a spelling in base64, for each position in a group of three bytes."""
-    for shift in range(3):
-        encoded = base64.b64encode(bytes(shift) + spelling)
-        form = encoded[-(-shift * 8 // 6) : (shift + len(spelling)) * 8 // 6]
-        if len(form) >= _MIN_ENCODED:
-            yield shift, form[:_MAX_ENCODED]
