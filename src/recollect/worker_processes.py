@@ -3,10 +3,11 @@
 A forked process has everything loaded already. Workers receive the number of their next task and
 send back bytes. A worker ends when the process that started it does, for whatever reason, and
 inherits neither its lock nor the pipes of other workers.
+
+`multiprocessing` is imported only when workers are started, because most commands need none.
 """
 
 import gc
-import multiprocessing
 import os
 import signal
 import sys
@@ -14,9 +15,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 Work = Callable[[int], bytes]
 """Does a part of the work, by its number."""
@@ -45,6 +48,8 @@ def end_with_parent() -> None:
     Reading a pipe to its end is not enough: a busy process does not read, and processes forked
     later hold the pipe open until they end themselves.
     """
+    import multiprocessing
+
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -63,6 +68,8 @@ def end_with_parent() -> None:
 
 
 def _wait_for_end(sentinel: int) -> None:
+    from multiprocessing.connection import wait
+
     wait([sentinel])
     os._exit(1)
 
@@ -175,6 +182,8 @@ class WorkerPool:
             process.close()
 
     def _start(self) -> None:
+        import multiprocessing
+
         local, remote = multiprocessing.Pipe()
         self._inherited.append(local.fileno())
         to_close = tuple(self._inherited) if self._is_forking else ()
@@ -192,6 +201,8 @@ class WorkerPool:
 
     def collect(self) -> Iterator[tuple[int, bytes]]:
         """Yield what the workers send, and do here what a worker left that died."""
+        from multiprocessing.connection import wait
+
         while busy := [worker for worker, given in self._given.items() if given]:
             ready = wait(busy)
             for worker in [worker for worker in busy if worker in ready]:
@@ -201,7 +212,7 @@ class WorkerPool:
         for number in self._waiting:
             yield number, self._work(number)
 
-    def _give(self, worker: Connection) -> None:
+    def _give(self, worker: "Connection") -> None:
         if self._waiting and worker in self._given:
             try:
                 worker.send(self._waiting[0])
@@ -210,7 +221,7 @@ class WorkerPool:
                 return
             self._given[worker].append(self._waiting.popleft())
 
-    def _receive(self, worker: Connection) -> tuple[int, bytes | None]:
+    def _receive(self, worker: "Connection") -> tuple[int, bytes | None]:
         try:
             result = worker.recv_bytes()
         except (EOFError, OSError):
@@ -220,13 +231,13 @@ class WorkerPool:
         self._give(worker)
         return number, result
 
-    def _give_up(self, worker: Connection) -> None:
+    def _give_up(self, worker: "Connection") -> None:
         self._waiting.extendleft(reversed(self._given.pop(worker)))
         worker.close()
 
 
 def _serve(
-    connection: Connection, work: Work, begin: Callable[[], None], to_close: Sequence[int]
+    connection: "Connection", work: Work, begin: Callable[[], None], to_close: Sequence[int]
 ) -> None:
     """Run a worker: do the parts it is given until the pipe is closed."""
     for descriptor in to_close:

@@ -1,5 +1,5 @@
-"""How the keywords of secrets are written in raw JSON lines: in common cases, escaped, in base64, and
-split by the end of a wrapped line.
+"""How the keywords of secrets are written in raw JSON lines: in common cases, escaped, in base64,
+and split by the end of a wrapped line.
 """
 
 import base64

@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -77,6 +76,9 @@ def load_hasher(directory: Path) -> Callable[[bytes], bytes]:
 
 
 def _hash(key: bytes, value: bytes) -> bytes:
+    # Loads OpenSSL, which most commands that show a session do not need.
+    from hashlib import blake2b
+
     return blake2b(value, key=key, digest_size=_HASH_BYTES).digest()
 
 
