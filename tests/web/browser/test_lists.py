@@ -153,6 +153,23 @@ def test_a_note_is_kept(desk: Visit) -> None:
         expect(page.locator("details.session-note summary")).to_have_text(words or "Private note")
 
 
+def test_a_note_is_typed_at_once(desk: Visit) -> None:
+    """Letters go into the opened note, not to the shortcuts; Escape closes it, Ctrl+Enter saves."""
+    page = desk.open("/s/7aa5fa93-883b-4f00-b3b1-6090844693a9")
+    label = page.locator("details.session-note summary")
+    label.click()
+    page.keyboard.type("sort this")
+    page.keyboard.press("Control+Enter")
+    expect(label).to_have_text("sort this")
+    expect(page.locator("[data-star]").first).to_have_attribute("aria-pressed", "false")
+    for key in ("Control+a", "Delete", "Control+Enter"):
+        page.keyboard.press(key)
+    expect(label).to_have_text("Private note")
+    page.keyboard.press("Escape")
+    expect(page.locator("details.session-note form")).not_to_be_visible()
+    expect(label).to_be_focused()
+
+
 def test_the_list_opens_a_session(desk: Visit) -> None:
     """The key j selects a session, Enter opens it."""
     page = desk.open("/sessions")

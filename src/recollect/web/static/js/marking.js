@@ -1,6 +1,9 @@
 // Stars and notes: kept by the server beside its index, never in the Claude directory.
 
 import { findAround, getElement, listElements } from "./elements.js";
+import { showText } from "./words.js";
+
+const NOTE = ".session-note";
 
 /**
  * @param {string} session
@@ -25,17 +28,47 @@ export async function toggleStar(button) {
   document.dispatchEvent(new Event("recollect:marked"));
 }
 
+/** @param {HTMLFormElement} form */
+async function saveNote(form) {
+  const field = getElement(form, "textarea", HTMLTextAreaElement);
+  await send(form.dataset.note ?? "", { note: field.value });
+  getElement(form, "[role=status]", HTMLElement).textContent = form.dataset.saved ?? "";
+  const label = form.closest(NOTE)?.querySelector("summary span");
+  if (label) label.textContent = showText(field.value.trim()) || field.ariaLabel;
+}
+
+/**
+ * Opened to be typed in: otherwise the letters of a note would be taken for shortcuts.
+ * @param {Event} event
+ */
+function focusNote({ target }) {
+  if (!(target instanceof HTMLDetailsElement) || !target.matches(NOTE) || !target.open) return;
+  getElement(target, "textarea", HTMLTextAreaElement).focus();
+}
+
+/** @param {KeyboardEvent} event */
+function pressInNote(event) {
+  const note = findAround(event, NOTE);
+  if (!(note instanceof HTMLDetailsElement) || !note.open) return;
+  if (event.key === "Escape") {
+    note.open = false;
+    getElement(note, "summary", HTMLElement).focus();
+  } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    getElement(note, "form", HTMLFormElement).requestSubmit();
+  }
+}
+
 export function startMarking() {
   document.addEventListener("click", (event) => {
     const button = findAround(event, "[data-star]");
     if (button) toggleStar(button);
   });
-  document.addEventListener("submit", async (event) => {
+  document.addEventListener("submit", (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || !form.dataset.note) return;
     event.preventDefault();
-    const field = getElement(form, "textarea", HTMLTextAreaElement);
-    await send(form.dataset.note, { note: field.value });
-    getElement(form, "[role=status]", HTMLElement).textContent = form.dataset.saved ?? "";
+    saveNote(form);
   });
+  document.addEventListener("toggle", focusNote, { capture: true });
+  document.addEventListener("keydown", pressInNote);
 }
