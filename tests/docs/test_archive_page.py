@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from recollect.archive.bundles import (
@@ -19,6 +18,7 @@ from recollect.archive.bundles import (
 )
 from recollect.archive.manifests import FileKind, FileVersion, Header
 from tests.archive.trees import LINE, TRANSCRIPT, Pond
+from tests.docs.documented import fields_of
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "archive.md").read_text(encoding="utf-8")
 TOOLS = ("sh", "zstd", "jq", "sha256sum", "cut", "head", "tail")
@@ -84,7 +84,7 @@ def test_every_field_is_documented() -> None:
     """The tables have the fields of a header and of a version, all of them and in their order."""
     section = PAGE[PAGE.index("## The format") : PAGE.index("### Restoring")]
     documented = re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
-    assert documented == [*list_fields(Header), *list_fields(FileVersion)]
+    assert documented == [*fields_of(Header), *fields_of(FileVersion)]
     assert [kind.value for kind in FileKind if f"`{kind.value}`" not in section] == []
 
 
@@ -92,15 +92,10 @@ def test_bundles_are_documented() -> None:
     """Fields and limits are those of the code."""
     section = PAGE[PAGE.index("## Bundles") :]
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", section, flags=re.MULTILINE)
-    assert [name for name, _ in rows] == list_fields(BundleManifest)
+    assert [name for name, _ in rows] == fields_of(BundleManifest)
     nested = {name: re.findall(r"`(\w+)`", meaning) for name, meaning in rows}
-    assert nested["sessions"] == list_fields(BundledSession)
-    assert nested["files"] == list_fields(BundledFile)
+    assert nested["sessions"] == fields_of(BundledSession)
+    assert nested["files"] == fields_of(BundledFile)
     limits = f"{MAX_FILES:,} files,\nmore than {MAX_BYTES >> 30} GB"
     assert limits in section
     assert f"{FREE_BYTES >> 20} MB and {MAX_RATIO:,} times" in section
-
-
-def list_fields(struct: type[msgspec.Struct]) -> list[str]:
-    """Return the names that a struct has in JSON."""
-    return [info.encode_name for info in msgspec.structs.fields(struct)]

@@ -9,20 +9,11 @@ from recollect.documents.health_report import DamagedRange, FileLocation, Health
 from recollect.health.record_counter import MAX_DAMAGED
 from recollect.reader import transcript_reader
 from recollect.reader.line_blocks import MAX_LINE
+from tests.docs.documented import fields_of, names
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| (`.+?`) \| [a-z ]+ \| (.+) \|$", PAGE, flags=re.MULTILINE))
-
-
-def names(text: str) -> list[str]:
-    """The names in code font."""
-    return re.findall(r"`([^`]+)`", text)
-
-
-def fields_of(struct: type[msgspec.Struct]) -> list[str]:
-    """The names that a struct has in JSON."""
-    return [info.encode_name for info in msgspec.structs.fields(struct)]
 
 
 def test_every_field_is_documented() -> None:

@@ -3,12 +3,11 @@
 import re
 from pathlib import Path
 
-import msgspec
-
 from recollect.cli.config_file import SETTINGS
 from recollect.cli.statusline_setup import PAUSE_SECONDS
 from recollect.documents.command_reports import ConfigDocument, Effective
 from recollect.documents.usage_report import BlockDocument, Cost, StatuslineDocument, Today
+from tests.docs.documented import fields_of, names
 from tests.process import RunRecollect
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -16,20 +15,10 @@ STATUSLINE = (DOCS / "statusline.md").read_text(encoding="utf-8")
 CONFIG = (DOCS / "config.md").read_text(encoding="utf-8")
 
 
-def names(text: str) -> list[str]:
-    """The names in code font."""
-    return re.findall(r"`([^`]+)`", text)
-
-
 def rows(page: str) -> dict[str, str]:
     """The last column of the last table, by the first."""
     table = page[page.index("## The JSON form") :]
     return dict(re.findall(r"^\| `([^`]+)` \| [a-z ]+ \| (.+) \|$", table, flags=re.MULTILINE))
-
-
-def fields_of(struct: type[msgspec.Struct]) -> list[str]:
-    """The names that a struct has in JSON."""
-    return [info.encode_name for info in msgspec.structs.fields(struct)]
 
 
 def options_of(help_text: str) -> set[str]:

@@ -8,16 +8,12 @@ from recollect.documents.usage_groups import Group
 from recollect.usage.causes import Cause
 from recollect.usage.explain import Status
 from recollect.usage.reports import ReportOrder
+from tests.docs.documented import names
 from tests.process import RunRecollect
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "usage.md").read_text(encoding="utf-8")
 REPORT, _, OTHERS = PAGE[PAGE.index("## JSON") :].partition("`cause` prints another object")
 CAUSES, _, EXPLANATION = OTHERS.partition("`explain` prints another object")
-
-
-def names(text: str) -> list[str]:
-    """The names in code font."""
-    return re.findall(r"`([^`]+)`", text)
 
 
 def first_cells(text: str) -> list[str]:

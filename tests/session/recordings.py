@@ -21,11 +21,12 @@ LATER = "2026-01-01T12:00:05.000Z"
 def make_log(*lines: Mapping[str, object]) -> Log:
     """What a session has read after `lines`."""
     log = Log()
-    log.extend(_decode(line) for line in lines)
+    log.extend(map(decode, lines))
     return log
 
 
-def _decode(line: Mapping[str, object]) -> Record:
+def decode(line: Mapping[str, object]) -> Record:
+    """The record that `line` is."""
     record = decode_record(json.dumps(line).encode())
     assert record is not None
     return record

@@ -1,7 +1,6 @@
 """A session built in steps is the session built at once."""
 
 import itertools
-import json
 from pathlib import Path
 
 import pytest
@@ -9,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.reader.transcript_reader import read_transcript
-from recollect.records.decoding import decode_record
-from recollect.records.envelope import Record
 from recollect.session.session import Session
 from recollect.session.subagents import Child, SubagentMeta, attach_subagents
 from tests.session.dump import VIEWS, dump_session
+from tests.session.recordings import decode
 
 IDS = ["a", "b", "c", "d", "e", None]
 TEXTS = st.sampled_from(
@@ -82,13 +80,6 @@ LINES = st.one_of(
         ]
     ),
 )
-
-
-def decode(line: dict[str, object]) -> Record:
-    """The record that `line` is."""
-    record = decode_record(json.dumps(line).encode())
-    assert record is not None
-    return record
 
 
 @given(st.lists(LINES, max_size=12), st.lists(st.integers(0, 12), max_size=4), st.data())

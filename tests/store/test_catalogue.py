@@ -20,7 +20,8 @@ from recollect.store.catalog import (
     save_file,
     save_problem,
 )
-from recollect.store.schema import TABLES, DamagedIndex
+from recollect.store.schema import DamagedIndex
+from recollect.store.usage_queries import open_in_memory
 
 ROW = FileRow(
     path="/home/me/.claude/projects/p/é.jsonl",
@@ -44,9 +45,7 @@ ROW = FileRow(
 @pytest.fixture
 def connection() -> apsw.Connection:
     """An index in memory."""
-    connection = apsw.Connection(":memory:")
-    connection.execute(TABLES)
-    return connection
+    return open_in_memory()
 
 
 def test_files_come_back_as_they_were(connection: apsw.Connection) -> None:

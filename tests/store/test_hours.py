@@ -20,7 +20,8 @@ from recollect.store.ledger_rows import (
     insert_messages,
     rebuild_hours,
 )
-from recollect.store.schema import FIGURES, NO_HOUR, TABLES, DamagedIndex
+from recollect.store.schema import FIGURES, NO_HOUR, DamagedIndex
+from recollect.store.usage_queries import open_in_memory
 
 BLANK = dict.fromkeys(MESSAGE_COLUMNS, 0) | dict.fromkeys(
     "request_id model branch version entrypoint cwd tools terms time usage cost".split()
@@ -30,9 +31,7 @@ BLANK = dict.fromkeys(MESSAGE_COLUMNS, 0) | dict.fromkeys(
 @pytest.fixture
 def connection() -> apsw.Connection:
     """An index in memory."""
-    connection = apsw.Connection(":memory:")
-    connection.execute(TABLES)
-    return connection
+    return open_in_memory()
 
 
 def add(connection: apsw.Connection, number: int, **values: int) -> None:

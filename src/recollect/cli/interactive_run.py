@@ -16,8 +16,9 @@ from prompt_toolkit import PromptSession
 
 from recollect.cli.dialogs import Dialog
 from recollect.cli.follow_text import render_notice
-from recollect.cli.run_text import DRAW_SECONDS, Screen, StreamRenderer, describe_figures, is_live
+from recollect.cli.run_text import DRAW_SECONDS, Screen, StreamRenderer, describe_figures
 from recollect.cli.stream_masks import mask_words
+from recollect.cli.terminal_output import is_terminal
 from recollect.errors import RecollectError
 from recollect.launch import conversation_events
 from recollect.launch.conversation import Conversation, converse
@@ -136,7 +137,7 @@ class _InteractiveRun:
         self._canvas = canvas
         self._output = ChatOutput(conversation, canvas)
         self._screen = Screen()
-        self._is_live = is_live()
+        self._is_live = is_terminal()
         self._due = 0.0
 
     async def follow(self) -> int:

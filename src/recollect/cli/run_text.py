@@ -6,9 +6,7 @@ shown in transient lines below the permanent ones; they never exceed the termina
 lines that have scrolled away cannot be erased.
 """
 
-import os
 import shutil
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
@@ -20,6 +18,7 @@ from rich.text import Text
 from recollect.cli.follow_text import TurnWindow, render_notice
 from recollect.cli.json_output import format_line
 from recollect.cli.stream_masks import STREAM, MessageMask, PartialMask, mask_words
+from recollect.cli.terminal_output import is_terminal
 from recollect.documents.command_reports import RUN_SCHEMA, RunDocument, RunFigures
 from recollect.documents.kinds import ToolStatus
 from recollect.documents.turn_documents import TextStep, ThinkingStep, ToolStep
@@ -68,11 +67,6 @@ def describe_end(session: stream_session.StreamSession, code: int) -> RunDocumen
 
 _MARGIN = 2
 """Lines of the terminal to leave free: that of the cursor and one above."""
-
-
-def is_live() -> bool:
-    """Return whether lines on standard output can be redrawn."""
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class Screen:
@@ -308,7 +302,7 @@ class TextPrinter:
         self._session = session
         self._renderer = StreamRenderer(Canvas(options), session)
         self._screen = Screen()
-        self._is_live = is_live()
+        self._is_live = is_terminal()
         self._prompt = prompt
         self._due = 0.0
 

@@ -3,7 +3,6 @@
 The first time, before there is an index, it also prints an overview of the sessions found.
 """
 
-import os
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,7 +14,7 @@ import click
 from recollect.cli.clock import read_clock
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.commands.list_command import list_command
-from recollect.cli.terminal_output import count_columns, label_id, label_title, wrap
+from recollect.cli.terminal_output import count_columns, is_terminal, label_id, label_title, wrap
 from recollect.health.retention import SETTING, SETTINGS_NAME, SOON
 from recollect.quantities import format_bytes, format_count, format_date, format_deletion
 from recollect.render.terminal import clip
@@ -90,7 +89,7 @@ def run(ctx: click.Context) -> int:
 
 def _is_at_terminal() -> bool:
     """Return whether stdin and stdout are terminals, as a picker needs."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdin.isatty() and is_terminal()
 
 
 def _pick(ctx: click.Context, claude_dirs: tuple[Path, ...], *, is_first: bool) -> int:

@@ -154,7 +154,7 @@ def show_lines(lines: Iterable[str], *, is_paged: bool = True, start: str | None
     """
     colour = wants_colour()
     remaining = iter(lines)
-    if is_paged and _is_terminal():
+    if is_paged and is_terminal():
         from shutil import get_terminal_size  # only in a terminal
 
         height = get_terminal_size().lines
@@ -205,7 +205,8 @@ def _iter_chunks(lines: Iterator[str]) -> Iterator[str]:
         yield "\n".join(chunk)
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal that can redraw lines."""
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 

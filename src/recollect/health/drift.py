@@ -137,15 +137,10 @@ def find_drift(line: bytes, kind: type[msgspec.Struct]) -> Drift:
 def find_misfit_fields(line: bytes, kind: type[msgspec.Struct]) -> tuple[str, ...]:
     """Return the fields of `line`, decoded as `kind`, whose values have the wrong type."""
     try:
-        _make_decoder(kind).decode(line)
+        decoding.make_decoder(kind).decode(line)
     except decoding.REFUSED:
         return decoding.find_misfits(line)
     return ()
-
-
-@cache
-def _make_decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[msgspec.Struct]:
-    return msgspec.json.Decoder(kind)
 
 
 def _find_strictly(line: bytes, kind: type[msgspec.Struct]) -> Drift | None:

@@ -113,7 +113,7 @@ def fit(raw: msgspec.Raw | bytes, wanted: Any, path: str, misfits: list[str]) ->
     Raises `TypeMismatch` if not even the outermost type is right.
     """
     try:
-        return _make_decoder(wanted).decode(raw)
+        return make_decoder(wanted).decode(raw)
     except (msgspec.ValidationError, RecursionError):
         return _fit_parts(raw, wanted, path, misfits)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -121,7 +121,8 @@ def fit(raw: msgspec.Raw | bytes, wanted: Any, path: str, misfits: list[str]) ->
 
 
 @cache
-def _make_decoder(wanted: Any) -> msgspec.json.Decoder[Any]:
+def make_decoder(wanted: Any) -> msgspec.json.Decoder[Any]:
+    """Return the decoder for a type, made once."""
     return msgspec.json.Decoder(wanted)
 
 
@@ -328,7 +329,7 @@ def decode_record(line: bytes, span: Span | None = None) -> Record | None:
     try:
         record: Record = _decode(line)
         if type(record) is System and record.subtype in SYSTEM_SUBTYPES:
-            record = _make_decoder(SYSTEM_SUBTYPES[record.subtype]).decode(line)
+            record = make_decoder(SYSTEM_SUBTYPES[record.subtype]).decode(line)
     except REFUSED:
         found: Record | None = decode_slowly(line, _RECORDS, [])
         if found is None:

@@ -77,6 +77,11 @@ class Chain(Record, frozen=True):
     is_meta: bool = False
 
 
+def get_offset(record: Record) -> int:
+    """Return the offset of the record's line in its file, 0 if it is not from a file."""
+    return record.span.offset if record.span else 0
+
+
 def is_absent(value: Raw) -> bool:
     """Return whether a `Raw` field is missing or null."""
     return bytes(value) in (b"", b"null")

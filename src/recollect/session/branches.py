@@ -12,10 +12,11 @@ from msgspec import Struct, structs
 
 from recollect.documents.kinds import InputKind
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
+from recollect.records.envelope import get_offset
 from recollect.records.system_records import CompactBoundary
 from recollect.session.prompts import USER_KINDS, read_kind
 from recollect.session.queue import QueuedPrompt
-from recollect.session.tree import Tree, get_offset, is_message
+from recollect.session.tree import Tree, is_message
 
 _MESSAGES = (User, Assistant, QueuedPrompt)
 _OPAQUE = (User, Assistant, CompactBoundary)

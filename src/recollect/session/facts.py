@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from recollect.records import state
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, User
-from recollect.records.envelope import Chain, ForkedFrom, Record
+from recollect.records.envelope import Chain, ForkedFrom, get_offset
 from recollect.session.client_reports import Reports, build_reports
 from recollect.session.record_texts import join_text, list_blocks
 
@@ -203,12 +203,8 @@ def _find_modes(
 ) -> tuple[StateChange, ...]:
     """Return the modes in file order, which needs spans; without them, states come first."""
     prompts = [link for link in chain if isinstance(link, User)]
-    records: list[User | state.PermissionMode] = sorted([*states, *prompts], key=_offset)
+    records: list[User | state.PermissionMode] = sorted([*states, *prompts], key=get_offset)
     return _find_changes(records, [record.permission_mode for record in records])
-
-
-def _offset(record: Record) -> int:
-    return record.span.offset if record.span else 0
 
 
 def _list_worktrees(

@@ -290,7 +290,7 @@ def _find_beginning(
         next((each for each in records if each.timestamp), None) for records in (chain, states)
     )
     found = [each for each in firsts if each is not None]
-    return times.parse_time(min(found, key=_offset).timestamp) if found else None
+    return times.parse_time(min(found, key=envelope.get_offset).timestamp) if found else None
 
 
 def _find_without_request(replies: Sequence[Message]) -> set[str]:
@@ -307,10 +307,6 @@ def _is_forked(message: Message) -> bool:
 def _is_before(message: Message, began: datetime | None) -> bool:
     moment = times.parse_time(message.timestamp)
     return began is not None and moment is not None and moment < began
-
-
-def _offset(record: envelope.Record) -> int:
-    return record.span.offset if record.span else 0
 
 
 class Conversation(msgspec.Struct, frozen=True):

@@ -176,12 +176,7 @@ def find_leaf(tree: Tree) -> str | None:
             followed.add(above)
             above = tree.parents[above]
     ends = [uuid for uuid in reversed(messages) if uuid not in followed]
-    return max(ends, key=lambda uuid: get_offset(tree.links[uuid]), default=None)
-
-
-def get_offset(link: envelope.Chain) -> int:
-    """Return the offset of the link's line in its file."""
-    return link.span.offset if link.span else 0
+    return max(ends, key=lambda uuid: envelope.get_offset(tree.links[uuid]), default=None)
 
 
 def is_message(link: envelope.Chain) -> bool:

@@ -1,0 +1,16 @@
+"""What pages of the documentation and structs name, for tests that compare the two."""
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import fields
+
+
+def names(text: str) -> list[str]:
+    """The names in code font."""
+    return re.findall(r"`([^`]+)`", text)
+
+
+def fields_of(struct: type[Struct]) -> list[str]:
+    """The names that a struct has in JSON."""
+    return [info.encode_name for info in fields(struct)]
