@@ -1,9 +1,10 @@
-"""One server for all tests that change nothing."""
+"""Servers that several tests share: one for all that change nothing, one that runs clients."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from tests.web.conversing import Talker, run_talker
 from tests.web.running import RunningServer, copy_demo, run_server
 
 
@@ -15,3 +16,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         running.wait_until_current()
         running.wait_for_figures()
         yield running
+
+
+@pytest.fixture(scope="module")
+def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
+    """A server that may run the fake client."""
+    with run_talker(tmp_path_factory.mktemp("talker")) as found:
+        yield found

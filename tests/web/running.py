@@ -71,6 +71,12 @@ class RunningServer:
         """The response to a request with the key."""
         return self.ask(path, headers={**self.authority, **headers})
 
+    def read(self, path: str) -> str:
+        """The text of a page that exists."""
+        answer = self.get(path)
+        assert answer.status == 200
+        return answer.body.decode()
+
     @property
     def authority(self) -> dict[str, str]:
         """The header with the key."""

@@ -17,14 +17,14 @@ def test_prompts_with_backups_lead_to_their_checkpoint(server: RunningServer) ->
     turns = server.get(f"/api/sessions/{SESSION}/outline").json()["turns"]
     marked = [turn["number"] for turn in turns if turn["backups"]]
     assert marked == [3]
-    page = _read(server, f"/s/{SESSION}/checkpoints?at=3")
+    page = server.read(f"/s/{SESSION}/checkpoints?at=3")
     assert re.findall(r"<code>(src/[^<]*)</code>", page) == ["src/tidepool/cli.py"]
     assert f"recollect restore {SESSION} --checkpoint 3" in page
 
 
 def test_the_numbers_of_a_page_are_those_of_prompts(server: RunningServer) -> None:
     """Without a number it is the first; one that does not exist is an error."""
-    page = _read(server, f"/s/{SESSION}/checkpoints")
+    page = server.read(f"/s/{SESSION}/checkpoints")
     assert re.findall(r'checkpoints\?at=(\d+)"[^>]* aria-current', page) == ["1"]
     assert server.get(f"/s/{SESSION}/checkpoints?at=99").status == 404
     assert server.get(f"/s/{SESSION}/checkpoints?at=x").status == 422
@@ -42,15 +42,9 @@ def test_what_changed_until_the_next_prompt(tmp_path: Path) -> None:
     project.save(tmp_path / "claude")
     with run_server(tmp_path, tmp_path / "claude") as server:
         address = f"/s/{project.session}/checkpoints?at="
-        pages = [_read(server, f"{address}{number}") for number in range(1, 5)]
+        pages = [server.read(f"{address}{number}") for number in range(1, 5)]
     assert ["did not exist yet" in page for page in pages] == [True, False, False, False]
     assert ["No changes before" in page for page in pages] == [False, False, True, False]
     assert ["This is the last prompt" in page for page in pages] == [False, False, False, True]
     assert "&lt;b&gt;two" in pages[1]
     assert not any(KEY in page or "<b>two" in page for page in pages)
-
-
-def _read(server: RunningServer, path: str) -> str:
-    answer = server.get(path)
-    assert answer.status == 200
-    return answer.body.decode()

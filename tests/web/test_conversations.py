@@ -4,7 +4,6 @@ import base64
 import json
 import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,13 +15,6 @@ from tests.web.conversing import Talker, listening, run_talker
 pytestmark = pytest.mark.slow
 
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
-
-
-@pytest.fixture(scope="module")
-def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the fake client."""
-    with run_talker(tmp_path_factory.mktemp("talker")) as found:
-        yield found
 
 
 def find_request(talker: Talker, conversation: str) -> str:

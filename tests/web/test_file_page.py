@@ -16,7 +16,7 @@ CLI = "/home/mina/projects/tidepool/src/tidepool/cli.py"
 
 def test_versions_are_listed_with_their_grades(server: RunningServer) -> None:
     """The newest is compared with the one before it."""
-    page = _read(server, f"/file?path={quote(CLI)}")
+    page = server.read(f"/file?path={quote(CLI)}")
     assert re.findall(r'<a class="number"[^>]*>(v\d+)<', page) == ["v3", "v2", "v1"]
     assert "Comparing v2 → v3" in page
     assert f"recollect restore {CLI} --at 3" in page
@@ -26,7 +26,7 @@ def test_versions_are_listed_with_their_grades(server: RunningServer) -> None:
 
 def test_two_versions_can_be_chosen(server: RunningServer) -> None:
     """Any two can be compared; a number that does not exist is an error."""
-    page = _read(server, f"/file?path={quote(CLI)}&a=1&b=3")
+    page = server.read(f"/file?path={quote(CLI)}&a=1&b=3")
     assert "Comparing v1 → v3" in page
     assert server.get(f"/file?path={quote(CLI)}&b=9").status == 404
     assert server.get(f"/file?path={quote(CLI)}&b=x").status == 422
@@ -34,11 +34,11 @@ def test_two_versions_can_be_chosen(server: RunningServer) -> None:
 
 def test_all_lines_can_be_shown_with_their_authors(server: RunningServer) -> None:
     """Unchanged lines are left out at first; a link shows them, and other versions stay whole."""
-    short = _read(server, f"/file?path={quote(CLI)}")
+    short = server.read(f"/file?path={quote(CLI)}")
     link = f"/file?path={quote(CLI, safe='')}&amp;whole=true"
     assert re.findall(r'<tr class="skipped"><td colspan="5"><a href="([^"]*)">', short) == [link]
     assert "8 unchanged lines" in short
-    whole = _read(server, link.replace("&amp;", "&"))
+    whole = server.read(link.replace("&amp;", "&"))
     numbers = re.findall(r'<td class="line-number">(\d+)</td>\s*<td class="new', whole)
     assert numbers == [str(number) for number in range(1, 16)]
     assert "unchanged lines" not in whole
@@ -58,13 +58,13 @@ def test_changes_lead_to_the_history_of_a_file(server: RunningServer) -> None:
     """From the changes of a session, and from the list of files of a project."""
     link = f'href="/file?path={quote(CLI, safe="")}"'
     session = "8facb961-b86b-4d27-b5bd-038c0d96c55c"
-    assert link in _read(server, f"/s/{session}/changes")
-    assert link in _read(server, "/files?project=-home-mina-projects-tidepool&text=CLI")
+    assert link in server.read(f"/s/{session}/changes")
+    assert link in server.read("/files?project=-home-mina-projects-tidepool&text=CLI")
 
 
 def test_projects_have_the_names_of_their_directories(server: RunningServer) -> None:
     """Claude Code's encoded names are only in the address."""
-    page = _read(server, "/files")
+    page = server.read("/files")
     options = re.findall(r'<option value="([^"]+)"[^>]*>([^<]+)<', page)
     assert dict(options)["-home-mina-projects-tidepool"] == "/home/mina/projects/tidepool"
     assert all(name.startswith("/home/mina/") for _, name in options)
@@ -86,13 +86,13 @@ def test_what_is_not_read_yet_is_read_in_the_background(
     _add_large(root / "projects" / "-home-mina-projects-tidepool")
     with run_server(tmp_path, root) as server:
         server.wait_until_current()
-        first = _read(server, path)
+        first = server.read(path)
         assert re.findall(r"\d+ more sessions are being read", first) == [
             "3 more sessions are being read"
         ]
         assert is_complete not in first
-        server.wait_for(lambda: "being read" not in _read(server, path))
-        assert is_complete in _read(server, path)
+        server.wait_for(lambda: "being read" not in server.read(path))
+        assert is_complete in server.read(path)
 
 
 def _add_large(project: Path) -> None:
@@ -106,9 +106,3 @@ def _add_large(project: Path) -> None:
     now = large.stat().st_mtime
     for age, each in enumerate((large, *transcripts), 1):
         os.utime(each, (now, now - 100 * age))
-
-
-def _read(server: RunningServer, path: str) -> str:
-    answer = server.get(path)
-    assert answer.status == 200
-    return answer.body.decode()

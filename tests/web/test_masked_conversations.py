@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
 
-from tests.web.conversing import Talker, listening, run_talker
+from tests.web.conversing import Talker, listening
 
 pytestmark = pytest.mark.slow
 
@@ -14,13 +13,6 @@ KEY = "AKIAIOSFODNN7RTGHJKL"
 PASSWORD = "Tr0ub4dor&3xy"
 PROMPT = f"attack use {KEY} as DB_PASSWORD={PASSWORD} for the reef"
 SECRETS = (KEY, PASSWORD)
-
-
-@pytest.fixture(scope="module")
-def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the fake client."""
-    with run_talker(tmp_path_factory.mktemp("masked")) as found:
-        yield found
 
 
 def list_secrets(data: bytes) -> list[str]:

@@ -1,14 +1,13 @@
 """Only our own pages can start or control anything: a test per route and header."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from recollect.errors import UsageError
 from recollect.web.server import check_host
 from tests.web.addresses import SESSION, list_routes
-from tests.web.conversing import Talker, run_talker
+from tests.web.conversing import Talker
 from tests.web.running import RunningServer
 
 pytestmark = pytest.mark.slow
@@ -18,13 +17,6 @@ ACTIONS = sorted(
     for method, path in list_routes()
     if method == "POST" and path.startswith("/c/")
 )
-
-
-@pytest.fixture(scope="module")
-def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the fake client."""
-    with run_talker(tmp_path_factory.mktemp("permits")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -22,13 +22,6 @@ PIXEL = base64.b64decode(
 )
 
 
-@pytest.fixture(scope="module")
-def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the fake client."""
-    with run_talker(tmp_path_factory.mktemp("talker")) as found:
-        yield found
-
-
 @pytest.fixture
 def desk(browser: Browser, talker: Talker) -> Iterator[Visit]:
     """A desktop browser; any problem on a page fails the test."""

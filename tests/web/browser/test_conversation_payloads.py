@@ -1,14 +1,12 @@
 """Nothing in a client's stream or requests executes, loads, links elsewhere or imitates a card."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.render.html.payloads import every_payload
 from tests.web.browser.chromium import Look, visit
 from tests.web.browser.test_payloads import WATCH, find_harm
-from tests.web.conversing import Talker, run_talker
+from tests.web.conversing import Talker
 
 pytestmark = pytest.mark.slow
 
@@ -31,13 +29,6 @@ OUTSIDE = (
     "input:not([disabled]))"
 )
 """Elements that only the page itself may create."""
-
-
-@pytest.fixture(scope="module")
-def talker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talker]:
-    """A server that may run the fake client."""
-    with run_talker(tmp_path_factory.mktemp("attacked")) as found:
-        yield found
 
 
 def cut_payloads() -> list[str]:
