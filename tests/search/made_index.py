@@ -1,4 +1,4 @@
-"""Small Claude directories with an index of their texts, for the tests of search."""
+"""Small Claude directories with a full-text index, for tests of search."""
 
 import os
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ LONG_AGO = 1_700_000_000
 
 @dataclass(frozen=True)
 class MadeIndex:
-    """A Claude directory and the index of it, both below a temporary directory."""
+    """A Claude directory and its index, both below a temporary directory."""
 
     place: Path
 
@@ -26,19 +26,19 @@ class MadeIndex:
 
     @property
     def data(self) -> Path:
-        """Where the index is."""
+        """The data directory."""
         return self.place / "data"
 
     def transcripts(self) -> list[Transcript]:
-        """What there is to index."""
+        """Return the transcripts."""
         return [each for each in discover_root(self.root).transcripts if not each.is_empty]
 
     def path(self, session: str = FIRST) -> Path:
-        """Where a session's transcript is."""
+        """Return the path of a session's transcript."""
         return self.root / "projects" / PROJECT / f"{session}.jsonl"
 
     def write(self, *lines: Line, session: str = FIRST) -> None:
-        """Make a session of these lines, in place of what it was."""
+        """Write a session with these lines, replacing its content."""
         self.path(session).parent.mkdir(parents=True, exist_ok=True)
         self.path(session).write_bytes(encode(lines))
         self._let_rest(session)
@@ -50,26 +50,26 @@ class MadeIndex:
         self._let_rest(session)
 
     def index(self, seconds: float | None = None) -> bool:
-        """Bring the index level."""
+        """Update the index."""
         return index_texts(self.data, ANALYZER, self.transcripts(), seconds=seconds)
 
     def search(self, query: str, options: SearchOptions | None = None) -> SearchResult:
-        """What a query finds."""
+        """Return the result of a query."""
         wanted = options or SearchOptions(per_session=1000)
         return search(self.data, query, self.transcripts(), wanted, index_complete=True)
 
     def find(self, query: str) -> list[str]:
-        """The uuids of what a query finds, in the order of the alphabet."""
+        """Return the uuids of the hits of a query, sorted."""
         return sorted(hit.uuid or hit.part for hit in self.search(query).hits)
 
     def _let_rest(self, session: str) -> None:
-        # A time long ago, and another one after each change, is one that can be trusted.
+        # A past time that differs after each change is never racy.
         path = self.path(session)
         os.utime(path, (LONG_AGO, LONG_AGO + path.stat().st_size))
 
 
 def make_index(place: Path, lines: Iterable[Line]) -> MadeIndex:
-    """A directory with one session, indexed."""
+    """Return an indexed directory with one session."""
     made = MadeIndex(place)
     made.write(*lines)
     assert made.index()

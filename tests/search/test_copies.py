@@ -1,4 +1,4 @@
-"""A copied text is found in the session for which usage counts its message."""
+"""A copied text is found in the session that usage counts its message for."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -21,13 +21,13 @@ EARLY, LATER, COPIED = (f"2026-03-01T{hour}:00:00.000Z" for hour in ("06", "07",
 
 
 def prompt(**changes: object) -> Line:
-    """What the person asked."""
+    """Return a prompt."""
     message = {"role": "user", "content": "where do herons nest"}
     return {"type": "user", "uuid": "u1", "timestamp": EARLY, "message": message, **changes}
 
 
 def answer(**changes: object) -> Line:
-    """What the model said."""
+    """Return a reply."""
     record: dict[str, object] = {
         "type": "assistant",
         "uuid": "a1",
@@ -46,7 +46,7 @@ def answer(**changes: object) -> Line:
 
 
 def queued(time: str) -> Line:
-    """What a fork of today begins with: a record with a time of its own."""
+    """Return the first record of a current fork, which has a different time."""
     return {"type": "queue-operation", "operation": "dequeue", "timestamp": time}
 
 
@@ -64,11 +64,11 @@ COPIES: dict[str, Sequence[Line]] = {
     "fork of a subagent's parent": (queued(LATER), answer(isSidechain=True)),
 }
 NAMES = [FIRST, SECOND, THIRD]
-"""Whoever comes first by name is no original for that."""
+"""Being first by name does not make a file the original."""
 
 
 def find_owner(made: MadeIndex, *, is_fresh: bool = False) -> str | None:
-    """The session that usage books the message on."""
+    """Return the session that usage counts the message for."""
     question = UsageQuery(group=Group.SESSION, zone=load_zone("UTC"))
     roots = [made.root]
     if is_fresh:
@@ -84,7 +84,7 @@ def find_owner(made: MadeIndex, *, is_fresh: bool = False) -> str | None:
 
 
 def find_hits(made: MadeIndex) -> list[str]:
-    """The sessions that the answer is found in."""
+    """Return the sessions in which the reply is found."""
     return [hit.session_id for hit in made.search("reeds").hits]
 
 
@@ -94,7 +94,7 @@ def find_hits(made: MadeIndex) -> list[str]:
 def test_a_copy_is_no_second_hit(
     tmp_path: Path, copy: str, names: tuple[str, str], is_original_first: bool
 ) -> None:
-    """Whichever file comes first, and whichever is first by its name."""
+    """Independent of the order of files and of their names."""
     made = MadeIndex(tmp_path)
     writings = [(names[0], ORIGINAL), (names[1], COPIES[copy])]
     for name, lines in writings if is_original_first else reversed(writings):
@@ -123,7 +123,7 @@ def test_usage_and_search_name_one_session_in_any_order(
     copies: list[str],
     stops: list[bool],
 ) -> None:
-    """An original and two copies, arriving one by one or together, indexed in between or not."""
+    """An original and two copies, one by one or together, with or without indexing in between."""
     made = MadeIndex(tmp_path_factory.mktemp("copies"))
     writings = [ORIGINAL, *(COPIES[copy] for copy in copies)]
     for number, is_stop in zip(order, stops, strict=True):
@@ -136,7 +136,7 @@ def test_usage_and_search_name_one_session_in_any_order(
 
 
 def test_a_copy_that_is_left_alone_is_found(tmp_path: Path) -> None:
-    """When the original is deleted its texts are only in the copy."""
+    """If the original is deleted, its texts are only in the copy."""
     made = MadeIndex(tmp_path)
     made.write(*ORIGINAL)
     made.write(*COPIES["fork"], session=SECOND)
@@ -147,7 +147,7 @@ def test_a_copy_that_is_left_alone_is_found(tmp_path: Path) -> None:
 
 
 def test_the_same_words_under_a_numbered_id_are_two_texts(tmp_path: Path) -> None:
-    """A proxy's `msg_2` in two sessions: both of them are found."""
+    """A proxy's `msg_2` in two sessions is found in both."""
     made = MadeIndex(tmp_path)
     for session, time in ((FIRST, EARLY), (SECOND, LATER)):
         message = {**answer()["message"], "id": "msg_2"}  # type: ignore[dict-item]

@@ -27,13 +27,13 @@ def made(tmp_path: Path) -> MadeIndex:
 
 
 def zero_pages(made: MadeIndex) -> None:
-    """Lose all pages of the full-text index but the first."""
+    """Overwrite all pages of the full-text index but the first with zeros."""
     path = find_text_path(made.data)
     path.write_bytes(path.read_bytes()[:PAGE] + bytes(path.stat().st_size - PAGE))
 
 
 def test_a_search_never_answers_from_a_damaged_index(made: MadeIndex) -> None:
-    """It raises, and after indexing it finds what it found before."""
+    """It raises, and finds the same again after indexing."""
     expected = made.find("alpha")
     zero_pages(made)
     with pytest.raises(DamagedIndex):
@@ -43,7 +43,7 @@ def test_a_search_never_answers_from_a_damaged_index(made: MadeIndex) -> None:
 
 
 def test_indexing_starts_again_on_a_damaged_index(made: MadeIndex) -> None:
-    """What was indexed before the damage is indexed again, not only what is new."""
+    """Everything is indexed again, not only new texts."""
     zero_pages(made)
     made.append(prompt("alpha", uuid="later", seconds=200))
     assert made.index()
@@ -51,7 +51,7 @@ def test_indexing_starts_again_on_a_damaged_index(made: MadeIndex) -> None:
 
 
 def test_indexing_starts_again_on_a_replaced_index(made: MadeIndex) -> None:
-    """What was in the index when it was planned for is in the other one too."""
+    """Texts of the previous index are in the new one too."""
     made.append(prompt("alpha", uuid="later", seconds=200))
     deletions = iter([made.data])
 
@@ -64,21 +64,21 @@ def test_indexing_starts_again_on_a_replaced_index(made: MadeIndex) -> None:
 
 
 def test_without_an_index_no_answer_is_complete(made: MadeIndex) -> None:
-    """Whoever says that it is complete cannot know that it was deleted."""
+    """The caller's claim that it is complete may be outdated."""
     find_text_path(made.data).unlink()
     result = made.search("alpha")
     assert (result.hits, result.index_complete) == ((), False)
 
 
 def test_the_picker_finds_the_same_after_damage(made: MadeIndex) -> None:
-    """The index is rebuilt before it says that nothing was found."""
+    """The index is rebuilt before it reports no matches."""
     sources = Sources(Workspace(data_directory=made.data), made.transcripts())
     zero_pages(made)
     assert list(sources.find("number77", 40).hits) == [FIRST]
 
 
 def test_the_status_of_a_damaged_index_is_that_all_is_behind(made: MadeIndex) -> None:
-    """Looking deletes nothing."""
+    """Reading the status deletes nothing."""
     zero_pages(made)
     status = find_text_status(made.data, ANALYZER.version, made.transcripts())
     assert (status.is_current, status.files_behind) == (False, 1)

@@ -1,4 +1,4 @@
-"""docs/search.md says what the parser does."""
+"""docs/search.md agrees with the parser."""
 
 import re
 from datetime import UTC, datetime
@@ -35,33 +35,33 @@ ERRORS = [(_code(query), message) for query, message in _rows(r"Query \| Error")
 
 
 def test_every_table_is_seen() -> None:
-    """The tables of the page are found by the tests below."""
+    """The tests below find the tables of the page."""
     assert (len(EXAMPLES), len(READINGS), len(ERRORS)) == (36, 4, 9)
 
 
 @pytest.mark.parametrize("query", EXAMPLES)
 def test_examples_are_queries(query: str) -> None:
-    """Every example is read, and is written back as the same query."""
+    """Every example can be parsed, and its canonical text is the same query."""
     read = parse_query(query, now=NOW)
     assert parse_query(str(read), now=NOW) == read
 
 
 @pytest.mark.parametrize(("query", "reading"), READINGS)
 def test_readings_are_as_documented(query: str, reading: str) -> None:
-    """Pasted text is read as the page says."""
+    """Pasted text is parsed as documented."""
     assert str(parse_query(query)) == reading
 
 
 @pytest.mark.parametrize(("query", "message"), ERRORS)
 def test_errors_are_as_documented(query: str, message: str) -> None:
-    """An invalid query gives the message on the page."""
+    """An invalid query has the documented message."""
     with pytest.raises(QueryError) as refused:
         parse_query(query, now=NOW)
     assert refused.value.message == message.replace("`", "")
 
 
 def test_caret_is_as_shown() -> None:
-    """The example of a message is what the parser says."""
+    """The example of an error message is correct."""
     shown = re.findall(r"^```\n(.*?)\n```$", PAGE, re.MULTILINE | re.DOTALL)
     with pytest.raises(QueryError) as refused:
         parse_query("timeout is:eror since:7d", now=NOW)
@@ -69,7 +69,7 @@ def test_caret_is_as_shown() -> None:
 
 
 def test_every_field_has_an_example() -> None:
-    """No field and none of the words that a field takes is left out of the examples."""
+    """Every field and every value of a field occurs in the examples."""
     asked = set(re.findall(r"(?<!\S)-?([a-z]+):", " ".join(EXAMPLES)))
     states = set(re.findall(r"(?<!\S)is:(\w+)", " ".join(EXAMPLES)))
     (roles,) = [meaning for query, meaning in _rows(r"Query \| Finds[^|]*") if "role:" in query]

@@ -44,7 +44,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> MadeIndex:
-    """One prompt for each of the texts, with its name as uuid."""
+    """Index one prompt for each text, with its name as uuid."""
     lines = [
         prompt(text, uuid=name, seconds=number) for number, (name, text) in enumerate(TEXTS.items())
     ]
@@ -96,12 +96,12 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> MadeIndex:
 def test_every_script_and_operator_finds_its_text(
     texts: MadeIndex, query: str, found: list[str]
 ) -> None:
-    """A query finds the texts that fulfil it and no others."""
+    """A query finds exactly the matching texts."""
     assert texts.find(query) == found
 
 
 def test_words_inside_others_come_after_whole_words(tmp_path: Path) -> None:
-    """A word finds longer words too, behind those that are the word itself."""
+    """A word finds longer words too, ranked below the word itself."""
     made = make_index(
         tmp_path,
         [prompt("dataclasses", uuid="longer", seconds=9), reply("a data class", uuid="whole")],
@@ -111,7 +111,7 @@ def test_words_inside_others_come_after_whole_words(tmp_path: Path) -> None:
 
 
 def make_conversation() -> list[dict[str, object]]:
-    """One record of each kind that a field can tell apart."""
+    """Return one record of each kind that fields distinguish."""
     return [
         {**prompt("alpha please", uuid="asked", gitBranch="feature/pond")},
         {**reply("alpha done", uuid="said")},
@@ -156,12 +156,12 @@ def make_conversation() -> list[dict[str, object]]:
     ],
 )
 def test_fields_say_what_a_text_must_be(tmp_path: Path, query: str, found: list[str]) -> None:
-    """Each field leaves what it names, and its negation all the rest."""
+    """Each field matches what it names, and its negation everything else."""
     assert make_index(tmp_path, make_conversation()).find(query) == found
 
 
 def test_copies_are_one_hit(tmp_path: Path) -> None:
-    """A record that a resumed session repeats is found once."""
+    """A record that is copied by a resume is found once."""
     made = make_index(tmp_path, [prompt("alpha", uuid="u1"), reply("alpha", uuid="a1", seconds=1)])
     lines = [prompt("alpha", uuid="u1"), reply("alpha", uuid="a1"), reply("alpha", uuid="a2")]
     made.write(*lines, session=SECOND)
@@ -171,7 +171,7 @@ def test_copies_are_one_hit(tmp_path: Path) -> None:
 
 
 def test_a_hit_says_where_it_is(tmp_path: Path) -> None:
-    """A hit names session, record, project, part and time, and shows the words around it."""
+    """A hit has session, record, project, part, time and a snippet."""
     made = make_index(tmp_path, [prompt("find the alpha here", uuid="u1")])
     (hit,) = made.search("alpha").hits
     snippet = hit.snippet
@@ -186,7 +186,7 @@ def test_a_hit_says_where_it_is(tmp_path: Path) -> None:
 
 
 def test_hits_are_grouped_by_session(tmp_path: Path) -> None:
-    """Hits of one session stand together, and those that are not shown are counted."""
+    """Hits of a session are grouped, and those not shown are counted."""
     made = make_index(
         tmp_path, [prompt(f"alpha {word}", uuid=word, seconds=len(word)) for word in "abcde"]
     )
@@ -198,7 +198,7 @@ def test_hits_are_grouped_by_session(tmp_path: Path) -> None:
 
 
 def test_the_newest_can_come_first(tmp_path: Path) -> None:
-    """With `recent` the order is that of time."""
+    """With `recent`, hits are ordered by time."""
     lines = [
         prompt("alpha", uuid="old"),
         reply("beta gamma " * 50 + "alpha", uuid="new", seconds=9),
@@ -208,7 +208,7 @@ def test_the_newest_can_come_first(tmp_path: Path) -> None:
 
 
 def test_a_text_that_is_gone_is_no_hit(tmp_path: Path) -> None:
-    """A file that vanished or was rewritten since it was indexed gives no wrong words."""
+    """A file that was deleted or rewritten since indexing yields no wrong text."""
     made = make_index(tmp_path, [prompt("alpha")])
     transcripts = made.transcripts()
     made.path().unlink()
@@ -217,7 +217,7 @@ def test_a_text_that_is_gone_is_no_hit(tmp_path: Path) -> None:
 
 
 def test_other_directories_are_left_out(tmp_path: Path) -> None:
-    """Only the transcripts that were asked about are searched, whatever else the index holds."""
+    """Only the requested transcripts are searched, whatever else the index contains."""
     made = make_index(tmp_path, [prompt("alpha", uuid="u1")])
     made.write(prompt("alpha", uuid="u2", seconds=1), session=SECOND)
     made.index()
@@ -228,14 +228,14 @@ def test_other_directories_are_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("query", ["/(?=a)/", "/(/", r"alpha /\1/", "alpha -/[/"])
 def test_what_re2_refuses_is_a_query_error(texts: MadeIndex, query: str) -> None:
-    """A regular expression that cannot be run is refused with its place."""
+    """An invalid regular expression is rejected with its position."""
     with pytest.raises(QueryError):
         texts.search(query)
 
 
 @pytest.mark.parametrize("query", ["/(a+)+$/", "/(a|aa)+b/", "/(.*)*x/", "/a{500}/"])
 def test_evil_expressions_are_quick(tmp_path: Path, query: str) -> None:
-    """What would take a backtracking engine forever takes no time."""
+    """Expressions that take exponential time with backtracking are fast."""
     made = make_index(tmp_path, [prompt("a" * 50_000 + "!")])
     before = time.process_time()
     made.search(query)
@@ -244,19 +244,19 @@ def test_evil_expressions_are_quick(tmp_path: Path, query: str) -> None:
 
 @given(st.text(max_size=40) | st.text("\"*()^:-+{}, ANDORNEAR'ab/;%", max_size=40))
 def test_hostile_queries_raise_nothing_else(texts: MadeIndex, query: str) -> None:
-    """Whatever the query, it is answered or refused as a query."""
+    """Any query has a result or raises QueryError."""
     with suppress(QueryError):
         texts.search(query)
 
 
 def test_without_an_index_nothing_is_found(tmp_path: Path) -> None:
-    """A search before the first indexing is empty and says that the index is not complete."""
+    """A search before the first indexing is empty and reports an incomplete index."""
     found = search(tmp_path, "alpha", [], index_complete=False)
     assert (found.hits, found.index_complete) == ((), False)
 
 
 def test_the_demo_data_can_be_searched(tmp_path: Path) -> None:
-    """What comes with Recollect is found, subagents and Chinese paths included."""
+    """Sample sessions are found, including subagents and Chinese paths."""
     transcripts = list(discover_root(CLAUDE_DIRECTORY).transcripts)
     assert index_texts(tmp_path, ANALYZER, transcripts)
     counts = {
@@ -267,7 +267,7 @@ def test_the_demo_data_can_be_searched(tmp_path: Path) -> None:
 
 
 def test_prompts_that_only_the_queue_holds_are_found(tmp_path: Path) -> None:
-    """With a link to where they are shown; one that became a prompt is found once, as that."""
+    """With a link to their position; one that became a prompt is found once, as the prompt."""
     queued: Line = {"type": "queue-operation", "operation": "enqueue", "content": "mind the gap"}
     made = make_index(tmp_path, [prompt("begin", uuid="a"), queued])
     (hit,) = made.search("gap role:user").hits
@@ -279,7 +279,7 @@ def test_prompts_that_only_the_queue_holds_are_found(tmp_path: Path) -> None:
 
 
 def test_queued_prompts_that_were_joined_are_found_once(tmp_path: Path) -> None:
-    """Several that waited may become one prompt, which is where their words are found."""
+    """Several queued prompts may become one prompt, which is found instead."""
     waiting = ("mind the gap\nand the step", "stand clear\nof the doors", "mind the horses")
     queued: list[Line] = [
         {"type": "queue-operation", "operation": "enqueue", "content": words} for words in waiting
@@ -301,7 +301,7 @@ def test_queued_prompts_that_were_joined_are_found_once(tmp_path: Path) -> None:
 def test_a_title_elsewhere_leads_to_the_session_that_bears_it(
     tmp_path: Path, *, is_listed: bool
 ) -> None:
-    """A leftover that holds the title of another session is no session to go to."""
+    """A leftover file with the title of another session is not a result."""
     made = make_index(tmp_path, [prompt("drain", uuid="u1"), reply("Done.", uuid="a1")])
     made.write(summary("The marvellous pond", "a1"), session=SECOND)
     made.index()

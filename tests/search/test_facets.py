@@ -1,4 +1,4 @@
-"""Facets: the count of each value is what its query finds, whatever is searched for."""
+"""The count of each facet value equals the number of results of its query."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ MODELS = ("m-4", "m-4-5", "other", "<synthetic>")
 
 
 def list_differences(search: Search, query: str, *more: str) -> list[tuple[str, int, int]]:
-    """The facets of a query whose count is not what clicking them gives."""
+    """Return the facets whose count differs from the results of their query."""
     shown = " ".join((group_query(query), *more)) if more else query
     found = search(shown)
     values = [value for facet in found.facets for value in facet.values]
@@ -45,13 +45,13 @@ def list_differences(search: Search, query: str, *more: str) -> list[tuple[str, 
 
 
 def list_facets(search: Search, query: str) -> list[str]:
-    """The queries of all facets."""
+    """Return the queries of all facets."""
     return [value.query for facet in search(query).facets for value in facet.values]
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Search]:
-    """A search over the sample sessions."""
+    """A search in the sample sessions."""
     with open_workspace(CLAUDE_DIRECTORY, tmp_path_factory.mktemp("facets")) as workspace:
         options = SearchOptions(facets=True, limit=1)
         yield lambda query: workspace.search(query, options, seconds=600).result
@@ -59,7 +59,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Search]:
 
 @pytest.mark.parametrize("query", ["tide", "harbour", "the", "error", "recipe", "model test run"])
 def test_a_facet_of_the_sample_sessions_finds_what_it_counts(demo: Search, query: str) -> None:
-    """Titles and other lines without a work directory are of their project too."""
+    """Titles and other lines without a work directory count for their project too."""
     assert demo(query).facets
     assert list_differences(demo, query) == []
     for facet in list_facets(demo, query)[:4]:
@@ -68,7 +68,7 @@ def test_a_facet_of_the_sample_sessions_finds_what_it_counts(demo: Search, query
 
 @pytest.fixture(scope="module", params=range(2))
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Search:
-    """A search over random sessions in directories, of tools and models with similar names."""
+    """A search in random sessions with similar names of directories, tools and models."""
     made = MadeIndex(tmp_path_factory.mktemp("made"))
     chance = random.Random(request.param)
     for number in range(45):
@@ -106,7 +106,7 @@ def _read_message(line: Line) -> dict[str, object]:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_facet_finds_what_it_counts(made: Search, query: str) -> None:
-    """After widening, correction and words left out too, and within another facet."""
+    """Also with widened, corrected and omitted words, and within another facet."""
     assert made(query).total > 0
     assert list_differences(made, query) == []
     for facet in list_facets(made, query)[::5]:
@@ -114,7 +114,7 @@ def test_a_facet_finds_what_it_counts(made: Search, query: str) -> None:
 
 
 def test_a_filter_finds_nothing_else(made: Search) -> None:
-    """What few sessions have is not found in more ways because a filter leaves few."""
+    """A filter that leaves few sessions does not widen the search."""
     for query in QUERIES[::2]:
         total = made(query).total
         for facet in list_facets(made, query):

@@ -26,7 +26,7 @@ FOREIGN = [
 
 @pytest.mark.slow
 def test_folding_settles_every_character() -> None:
-    """The folding of a character is lower case or ASCII and folds to itself, for all there are."""
+    """The folding of every character is lower case or ASCII, and stable."""
     settled = [character for character in FOREIGN if not _is_pictograph(character)]
     folded = {character: fold(character) for character in settled}
     unsettled = [
@@ -40,7 +40,7 @@ def test_folding_settles_every_character() -> None:
 
 @pytest.mark.slow
 def test_every_letter_and_digit_can_be_searched_for() -> None:
-    """No letter or digit is lost, apart from Arabic marks by themselves and word stretchers."""
+    """No letter or digit is lost, except isolated Arabic marks and tatweels."""
     lost = [
         hex(ord(character))
         for character in FOREIGN
@@ -53,7 +53,7 @@ def test_every_letter_and_digit_can_be_searched_for() -> None:
 
 @pytest.mark.slow
 def test_no_separator_becomes_a_term() -> None:
-    """Punctuation, white space and control characters give no term."""
+    """Punctuation, white space and control characters are not terms."""
     found = [
         hex(ord(character))
         for character in FOREIGN
@@ -71,7 +71,7 @@ def _is_pictograph(character: str) -> bool:
 
 @given(texts | anything)
 def test_nothing_but_terms_and_separators_is_left(text: str) -> None:
-    """Folding leaves ASCII alone and turns other separators into spaces, rulers and dots."""
+    """Folding leaves ASCII unchanged and maps other separators to spaces, rules and dots."""
     left = re.sub(rf"[^{SEPARATORS}]|[{SEPARATORS}]", "", fold(text))
     assert (left, fold(text.encode("ascii", "ignore").decode())) == (
         "",
@@ -81,13 +81,13 @@ def test_nothing_but_terms_and_separators_is_left(text: str) -> None:
 
 @given(texts | anything)
 def test_folding_with_places_is_the_same_folding(text: str) -> None:
-    """The folded text with the way back is the folded text, in lower case."""
+    """Folding with offsets gives the same text, in lower case."""
     assert fold_with_offsets(text).text == fold(text).casefold()
 
 
 @given(texts | anything)
 def test_places_lead_back(text: str) -> None:
-    """The source of each folded character lies in order, and folds to that character again."""
+    """Sources of folded characters are in order, and fold to the same characters."""
     folded = fold_with_offsets(text)
     sources = [folded.find_source(at, at + 1) for at in range(len(folded.text))]
     assert sources == sorted(sources)
@@ -112,7 +112,7 @@ def test_places_lead_back(text: str) -> None:
     ],
 )
 def test_a_part_leads_to_its_source(text: str, part: str, source: str) -> None:
-    """A folded stretch stands for the original characters, however their number changed."""
+    """A folded range maps to its original characters, even if their number changed."""
     folded = fold_with_offsets(text)
     start = folded.text.index(part)
     begin, end = folded.find_source(start, start + len(part))
@@ -131,5 +131,5 @@ def test_a_part_leads_to_its_source(text: str, part: str, source: str) -> None:
     ],
 )
 def test_what_vanishes(character: str, answer: bool) -> None:
-    """Accents, joiners and selectors leave no trace; separators do."""
+    """Accents, joiners and selectors are removed; separators are not."""
     assert is_ignorable(character) is answer

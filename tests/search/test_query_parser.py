@@ -107,12 +107,12 @@ def test_regular_expressions(text: str, tree: Node) -> None:
     ],
 )
 def test_fields(text: str, tree: Node) -> None:
-    """A known name with a value is a field; dates are moments, at the end that is meant."""
+    """A known name with a value is a field; dates become the start or end of a period."""
     assert _read(text) == tree
 
 
 def test_dates_in_the_wrong_order_are_refused() -> None:
-    """Where both must hold, nothing could be found; where either may, they are as good as any."""
+    """It is an error if both must match, but not with OR."""
     with pytest.raises(QueryError) as refused:
         parse_query("a since:2026-11-15 until:2026-11-01", now=NOW)
     assert (refused.value.message, refused.value.column) == (
@@ -124,7 +124,7 @@ def test_dates_in_the_wrong_order_are_refused() -> None:
 
 
 def test_days_begin_in_the_time_zone() -> None:
-    """A date is one of the time zone that was given."""
+    """Dates are in the given time zone."""
     query = parse_query("since:today", now=NOW, timezone=timezone(timedelta(hours=14)))
     assert query.root == Bound("since", "today", datetime(2026, 11, 15, 10, tzinfo=UTC))
 
@@ -149,7 +149,7 @@ def test_the_clock_is_read_when_none_is_given() -> None:
     ],
 )
 def test_pasted_text_is_words(text: str, words: list[str]) -> None:
-    """Links, options, code and prose are read as words, without the signs around them."""
+    """Links, options, code and prose are words, without punctuation."""
     assert [term.text for term in iter_text_terms(_read(text))] == words
 
 
@@ -187,7 +187,7 @@ def test_pasted_text_is_words(text: str, words: list[str]) -> None:
     ],
 )
 def test_what_cannot_be_read_is_pointed_at(text: str, column: int) -> None:
-    """An error knows the query and the column, counted from one, where reading failed."""
+    """An error has the query and the column, counted from one."""
     with pytest.raises(QueryError) as refused:
         parse_query(text, now=NOW)
     assert (refused.value.query, refused.value.column) == (text, column)
@@ -205,7 +205,7 @@ def test_what_cannot_be_read_is_pointed_at(text: str, column: int) -> None:
     ],
 )
 def test_an_unknown_field_is_text_and_gets_a_suggestion(text: str, meant: str | None) -> None:
-    """Whatever stands before a colon, it is searched for, and the nearest field is named."""
+    """The text before a colon is searched for, and the nearest field is suggested."""
     assert (_read(text), suggest_field(text)) == (Word(text), meant)
 
 
@@ -226,7 +226,7 @@ fragments = st.lists(st.sampled_from([*_PIECES.split(" "), " ", " ", " OR ", "\n
 
 @given(fragments | texts | anything)
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """Every text is a query that reads back as itself, or a QueryError that points into it."""
+    """Every text is a query with a stable canonical form, or a QueryError with a position in it."""
     query = _read_or_refuse(text)
     if isinstance(query, QueryError):
         assert 1 <= query.column <= max(1, len(text))
@@ -254,7 +254,7 @@ leaves = st.one_of(
 
 
 def _compose(nodes: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
-    """Trees as the parser makes them: no group directly in one of its kind, no double negation."""
+    """Generate trees like the parser's: no nested groups of one kind, no double negation."""
     conjuncts = st.lists(nodes.filter(lambda it: not isinstance(it, And)), min_size=2, max_size=3)
     disjuncts = st.lists(nodes.filter(lambda it: not isinstance(it, Or)), min_size=2, max_size=3)
     return st.one_of(
@@ -266,7 +266,7 @@ def _compose(nodes: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
 
 @given(st.recursive(leaves, _compose, max_leaves=8))
 def test_every_tree_can_be_written(tree: Node) -> None:
-    """The canonical text of a tree reads back as that tree, whatever its words look like."""
+    """The canonical text of a tree parses to the same tree, whatever its words."""
     query = Query(And((A, *(tree.parts if isinstance(tree, And) else (tree,)))))
     assert parse_query(str(query), now=NOW) == query
 
@@ -284,12 +284,12 @@ def test_every_tree_can_be_written(tree: Node) -> None:
     ],
 )
 def test_canonical_text(text: str, canonical: str) -> None:
-    """There is one way to write a query, and dates stay as they were written."""
+    """A query has one canonical form, with dates as typed."""
     assert str(parse_query(text, now=NOW)) == canonical
 
 
 def test_what_is_left_out_is_not_sought() -> None:
-    """Words and phrases that a hit may hold are named; negated ones, fields and expressions not."""
+    """Only words and phrases that a hit may contain are listed, without negated ones and fields."""
     tree = _read('a (b* OR "c d") -e -(f g) /h/ file:i since:7d')
     assert list(iter_text_terms(tree)) == [A, Prefix("b"), Phrase("c d")]
 
@@ -303,20 +303,20 @@ def test_what_is_left_out_is_not_sought() -> None:
     ],
 )
 def test_a_query_with_too_many_words_is_an_error(text: str, message: str, column: int) -> None:
-    """Looking all of them up would take too long."""
+    """Looking up all of them would take too long."""
     with pytest.raises(QueryError, match=re.escape(message)) as caught:
         parse_query(text)
     assert caught.value.column == column
 
 
 def test_many_words_are_allowed() -> None:
-    """As many as there are in a message that somebody pasted."""
+    """Enough for a pasted message."""
     text = " ".join(f"w{number}" for number in range(128))
     assert str(parse_query(text)) == text
 
 
 def test_it_is_an_error_of_usage() -> None:
-    """The message comes first, then the query and a caret; the parts can be had one by one."""
+    """The message is followed by the query and a caret, and its parts are attributes."""
     error = QueryError("no such thing", "a b", 3)
     assert isinstance(error, UsageError)
     assert (error.message, error.query, error.column) == ("no such thing", "a b", 3)

@@ -1,4 +1,4 @@
-"""What comes first: tests of recollect.search.matching, grouping and ranking, on real indexes."""
+"""Tests of recollect.search.matching, hit_grouping and ranking, on real indexes."""
 
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.search.made_index import MadeIndex
 
 
 def make(place: Path, **sessions: str) -> MadeIndex:
-    """An index of sessions of one prompt each, with the name of the session as uuid."""
+    """Index sessions with one prompt each, with the name of the session as uuid."""
     made = MadeIndex(place)
     for number, (name, text) in enumerate(sessions.items()):
         made.write(prompt(text, uuid=name, seconds=number), session=make_name(number))
@@ -21,12 +21,12 @@ def make(place: Path, **sessions: str) -> MadeIndex:
 
 
 def make_name(number: int) -> str:
-    """The id of a session."""
+    """Return the id of a session."""
     return f"{number:08}-1111-4111-8111-111111111111"
 
 
 def order(made: MadeIndex, query: str) -> list[str]:
-    """The uuids of what is found, the best first."""
+    """Return the uuids of the hits, best first."""
     return [hit.uuid or "" for hit in made.search(query).hits]
 
 
@@ -61,7 +61,7 @@ def test_what_has_more_of_the_query_comes_first(
 
 
 def test_words_may_be_in_different_texts_of_a_session(tmp_path: Path) -> None:
-    """A session that has them all comes before one that has some of them, and none is missing."""
+    """A session with all words ranks above one with some, and no words are reported missing."""
     made = MadeIndex(tmp_path)
     made.write(prompt("alpha here", uuid="a"), reply("and omega", uuid="b"), session=FIRST)
     made.write(prompt("alpha alone", uuid="c"), session=SECOND)
@@ -97,14 +97,14 @@ def test_the_newer_of_two_equal_texts_comes_first(tmp_path: Path) -> None:
 
 
 def test_phrases_prefixes_and_fields_are_not_loosened(tmp_path: Path) -> None:
-    """What was written as more than a word has to be there."""
+    """They have to match as written."""
     made = make(tmp_path, a="alpha beta", b="alpha gamma")
     queries = ('alpha "beta gamma"', "alpha delt*", "alpha -gamma", "alpha is:error", "alpha /x+/")
     assert [order(made, query) for query in queries] == [[], [], ["a"], [], []]
 
 
 def test_in_one_session_nothing_is_loosened_without_need(tmp_path: Path) -> None:
-    """What is found by every word is all there is, as long as there is something."""
+    """If anything matches every word, nothing else is returned."""
     made = MadeIndex(tmp_path)
     made.write(prompt("alpha omega", uuid="a"), reply("alpha", uuid="b"))
     assert made.index()
@@ -113,7 +113,7 @@ def test_in_one_session_nothing_is_loosened_without_need(tmp_path: Path) -> None
 
 
 def test_misspelt_words_are_corrected_and_named(tmp_path: Path) -> None:
-    """The corrected query is offered, and what it finds is shown already."""
+    """The corrected query is suggested, and its results are shown."""
     made = make(tmp_path, a="the goreleaser of homebrew", b="homebrew alone")
     found = made.search("goreleser homebrew qqqqqqq is:prompt")
     assert [hit.uuid for hit in found.hits] == ["a", "b"]
@@ -124,7 +124,7 @@ def test_misspelt_words_are_corrected_and_named(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_found_in_parts_is_named(tmp_path: Path) -> None:
-    """Nobody takes results for a part of a name for results for the name; parts are corrected."""
+    """The name is reported as found in parts only; its parts are corrected too."""
     made = make(tmp_path, a="run the formatter and check", b="homebrew formula")
     found = made.search("homebrew:formla")
     assert (found.split, found.did_you_mean, found.left_out) == (
@@ -144,7 +144,7 @@ def test_a_name_that_is_found_in_parts_is_named(tmp_path: Path) -> None:
 def test_all_sessions_are_reached_by_paging(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each once, whatever the size of a page and however few are compared by their words."""
+    """Each once, for any page size and any number of sessions compared by their words."""
     monkeypatch.setattr(engine, "_RANKED", 4)
     made = make(tmp_path, **{f"p{number}": f"alpha {'x ' * number}" for number in range(9)})
     for limit in (1, 2, 4, 9):
@@ -161,7 +161,7 @@ def test_all_sessions_are_reached_by_paging(
 def test_every_match_counts_however_many_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The oldest text is found among many, also where copies are only known by their marks."""
+    """The oldest text is found among many, even if copies are only recognised by marks."""
     monkeypatch.setattr(matching, "_MAX_COMPARED", 10)
     lines = [reply(f"alpha {'and so on ' * 40}", uuid=f"r{n}", seconds=n + 1) for n in range(50)]
     made = MadeIndex(tmp_path)
@@ -174,7 +174,7 @@ def test_every_match_counts_however_many_there_are(
 
 
 def test_the_name_of_an_mcp_tool_is_found(tmp_path: Path) -> None:
-    """It is one of the words of the call; that of `Read` would be one of far too many."""
+    """It is one of the words of the call; `Read` would match too often."""
     made = MadeIndex(tmp_path)
     made.write(
         call("mcp__pond-server__count_frogs", {"place": "reeds"}, uuid="mcp"),
@@ -185,7 +185,7 @@ def test_the_name_of_an_mcp_tool_is_found(tmp_path: Path) -> None:
 
 
 def test_all_hits_are_counted_by_field(tmp_path: Path) -> None:
-    """Each value says how many of all hits have it, and how to find only those."""
+    """Each value has its number of hits, and a query for only these."""
     made = MadeIndex(tmp_path)
     made.write(
         prompt("alpha", uuid="a"),

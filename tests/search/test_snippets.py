@@ -23,7 +23,7 @@ FILLER = "lorem ipsum dolor sit amet " * 20
 
 
 def _snippet(text: str, query: str, width: int) -> str:
-    """The snippet with brackets around its marks."""
+    """Return the snippet with brackets around its marks."""
     snippet = make_snippet(text, find_spans(text, parse_query(query)), width)
     shown = snippet.text
     for start, end in reversed(snippet.marks):
@@ -50,14 +50,14 @@ def _snippet(text: str, query: str, width: int) -> str:
     ],
 )
 def test_snippets(text: str, query: str, width: int, shown: str) -> None:
-    """The best group of marks in its context, on one line, cut between words where they allow."""
+    """The best group of marks with context, on one line, cut between words if possible."""
     assert _snippet(text, query, width) == shown
 
 
 @pytest.mark.parametrize("width", range(16, 60))
 @pytest.mark.parametrize("tag", ["[redacted:aws-key#1]", "[redacted:github-token]"])
 def test_tags_of_secrets_stay_whole(tag: str, width: int) -> None:
-    """A snippet has a tag whole or not at all."""
+    """A snippet contains a tag completely or not at all."""
     text = f"{tag}{tag} export needle={tag} {tag} and {tag}"
     shown = make_snippet(text, find_spans(text, parse_query("needle")), width).text
     assert "needle" in shown
@@ -66,14 +66,14 @@ def test_tags_of_secrets_stay_whole(tag: str, width: int) -> None:
 
 
 def test_a_tag_that_was_sought_is_shown_as_far_as_it_fits() -> None:
-    """In a snippet that is shorter than the tag, it is cut like a word."""
+    """If the snippet is shorter than the tag, it is cut like a word."""
     text = "use [redacted:github-token#1] here"
     shown = make_snippet(text, find_spans(text, parse_query("redacted")), 14).text
     assert shown == "…[redacted:g…"
 
 
 def test_a_long_mark_is_cut() -> None:
-    """Of a stretch longer than the snippet the beginning is shown."""
+    """If a match is longer than the snippet, its beginning is shown."""
     assert make_snippet("n" * 50, [(10, 50)], 12) == Snippet("…nnnnnnnnnn…", ((1, 11),))
 
 
@@ -89,7 +89,7 @@ def test_characters_stay_whole(cluster: str, width: int) -> None:
 
 @given(texts | anything, st.integers(0, 80))
 def test_a_snippet_fits(text: str, width: int) -> None:
-    """A snippet is one line of at most its width, with marks in order that lie within it."""
+    """A snippet is one line of at most its width, with sorted marks inside it."""
     snippet = make_snippet(text, find_spans(text, parse_query("a OR b* OR 中 OR /x/")), width)
     bounds = [bound for mark in snippet.marks for bound in mark]
     assert len(snippet.text) <= max(3, width)
@@ -100,7 +100,7 @@ def test_a_snippet_fits(text: str, width: int) -> None:
 
 @given(st.lists(st.sampled_from(["a", "bb", "c", "\n", "  "]), max_size=60), st.integers(3, 40))
 def test_a_snippet_shows_what_was_sought(pieces: list[str], width: int) -> None:
-    """Whenever something was found it is marked, whole unless a cut falls into it."""
+    """Every match is marked, completely unless it is cut."""
     text = " ".join(pieces)
     spans = find_spans(text, parse_query("bb"))
     snippet = make_snippet(text, spans, width)
@@ -162,13 +162,13 @@ def test_what_is_marked(text: str, query: str, marked: list[str]) -> None:
     ],
 )
 def test_places_are_those_of_the_original(text: str, query: str, marked: list[str]) -> None:
-    """Letters that change their number when folded do not move the marks behind them."""
+    """Letters whose number changes by folding do not shift later marks."""
     assert _marked(text, query) == marked
 
 
 @given(texts, words | unspaced_runs | pictographs, texts)
 def test_every_word_that_is_found_is_marked(before: str, word: str, after: str) -> None:
-    """What a text is found by is marked where it stands, from its first to its last letter."""
+    """Matching words are marked from their first to their last letter."""
     terms = query_terms(word)
     spans = find_spans(f"{before} {word} {after}", Query(Word(word)))
     place = range(len(before) + 1, len(before) + 1 + len(word))
@@ -178,7 +178,7 @@ def test_every_word_that_is_found_is_marked(before: str, word: str, after: str) 
 
 @given(texts | anything, words | unspaced_runs)
 def test_every_mark_holds_what_is_sought(text: str, word: str) -> None:
-    """Each marked stretch, taken by itself, has the terms of the query one after the other."""
+    """Each marked range contains the terms of the query in order."""
     for start, end in find_spans(text, Query(Phrase(word))):
         held = "\n".join(iter_terms(text[start:end]))
         assert any("\n".join(it.terms) in held for it in query_terms(word))
@@ -186,7 +186,7 @@ def test_every_mark_holds_what_is_sought(text: str, word: str) -> None:
 
 @given(texts | anything, words, unspaced_runs)
 def test_spans_are_in_order(text: str, word: str, run: str) -> None:
-    """Spans lie within the text, are not empty and do not overlap."""
+    """Spans are within the text, not empty and do not overlap."""
     query = parse_query(f'"x{word}" OR "{run}" OR a* OR b OR "a b"')
     bounds = [bound for span in find_spans(text, query) for bound in span]
     assert bounds == sorted(bounds)
@@ -194,7 +194,7 @@ def test_spans_are_in_order(text: str, word: str, run: str) -> None:
 
 
 def test_a_crowded_query_is_marked_in_part() -> None:
-    """Only the first 64 words of a query are looked for."""
+    """Only the first 64 words of a query are highlighted."""
     text = " ".join(f"w{number}x" for number in range(100))
     assert len(find_spans(text, parse_query(text))) == 64
 
@@ -212,7 +212,7 @@ SPAN_FILLER = "some other words\n" * 2000
     ],
 )
 def test_of_a_long_text_one_stretch_is_looked_at(query: str, text: str, held: str) -> None:
-    """The window with most terms of the query; the whole text if none occurs as written."""
+    """The window with most terms of the query; the whole text if none occurs literally."""
     start, end = choose_window(text, parse_query(query))
     assert (held in text[start:end], end - start < 20_000 or (start, end) == (0, len(text))) == (
         True,

@@ -1,4 +1,4 @@
-"""A world of its own for every test that asks for one."""
+"""A Claude directory and an index for each test."""
 
 from pathlib import Path
 

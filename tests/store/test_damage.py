@@ -1,4 +1,4 @@
-"""Whatever happens to the index on the disk: it is noticed, set aside and rebuilt."""
+"""Any damage to the index on disk is detected, and the index is set aside and rebuilt."""
 
 import random
 import shutil
@@ -28,7 +28,7 @@ Totals = tuple[int, ...]
 
 
 class Indexed:
-    """A world with an index, which can be put back as it was."""
+    """A world with an index that can be restored."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -40,23 +40,23 @@ class Indexed:
         self.totals = self.ask()
 
     def ask(self) -> Totals:
-        """What counts, from an up-to-date index."""
+        """Return the counted totals from an up-to-date index."""
         return query_index(self.world.data, self.world.find(), add_up)
 
     def put_back(self, content: bytes) -> None:
-        """An index of this content, and nothing beside it."""
+        """Restore an index with this content, without any other files."""
         shutil.rmtree(self.world.data)
         self.world.data.mkdir()
         self.path.write_bytes(content)
 
     @property
     def was_set_aside(self) -> bool:
-        """Whether a damaged index is kept."""
+        """Return whether a damaged index was kept."""
         return (self.world.data / DAMAGED_NAME).exists()
 
 
 def write_sessions(world: World) -> None:
-    """Sessions that share some messages."""
+    """Write sessions that share some messages."""
     dice = random.Random(1)
     for number in range(8):
         lines = [
@@ -83,7 +83,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
 
 
 def flip(content: bytes, place: int, bit: int) -> bytes:
-    """The same with one bit changed."""
+    """Return the content with one bit flipped."""
     changed = bytearray(content)
     changed[place] ^= 1 << bit
     return bytes(changed)
@@ -94,7 +94,7 @@ def flip(content: bytes, place: int, bit: int) -> bytes:
     [*range(FLIPS), *(pytest.param(n, marks=pytest.mark.slow) for n in range(FLIPS, SLOW_FLIPS))],
 )
 def test_a_flipped_bit_never_makes_a_wrong_answer(indexed: Indexed, seed: int) -> None:
-    """Be it found when the index is opened, when it is asked, or because it does not matter."""
+    """It is detected on opening or by the query, or it does not matter."""
     dice = random.Random(seed)
     content = indexed.content
     indexed.put_back(flip(content, dice.randrange(len(content)), dice.randrange(8)))
@@ -103,7 +103,7 @@ def test_a_flipped_bit_never_makes_a_wrong_answer(indexed: Indexed, seed: int) -
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_look_at_everything_finds_what_answers_do_not_show(indexed: Indexed, seed: int) -> None:
-    """Then what is read later is added to something sound."""
+    """Before new data is added to a damaged index."""
     dice = random.Random(seed)
     content = indexed.content
     indexed.put_back(flip(content, dice.randrange(len(content)), dice.randrange(8)))
@@ -131,7 +131,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_broken_file_is_rebuilt(indexed: Indexed, damage: str) -> None:
-    """Cut, overwritten or something else altogether."""
+    """Truncated, overwritten, or not an index at all."""
     indexed.put_back(DAMAGES[damage](indexed.content))
     assert indexed.ask() == indexed.totals
     connection = open_for_reading(indexed.world.data)
@@ -141,7 +141,7 @@ def test_a_broken_file_is_rebuilt(indexed: Indexed, damage: str) -> None:
 
 
 def test_a_zeroed_page_is_found_whichever_it_is(indexed: Indexed) -> None:
-    """What a disk loses, it loses in blocks."""
+    """Disks lose data in blocks."""
     for start in range(0, len(indexed.content), PAGE):
         content = indexed.content[:start] + bytes(PAGE) + indexed.content[start + PAGE :]
         indexed.put_back(content)
@@ -152,7 +152,7 @@ def test_a_zeroed_page_is_found_whichever_it_is(indexed: Indexed) -> None:
 
 @pytest.mark.parametrize("leftover", ["-wal", "-shm", "-journal"])
 def test_leftovers_of_another_index_do_no_harm(indexed: Indexed, leftover: str) -> None:
-    """An index that was put back from a copy finds the log of the one before."""
+    """An index restored from a copy may find the log of another one."""
     indexed.put_back(indexed.content)
     beside = indexed.path.with_name(INDEX_NAME + leftover)
     beside.write_bytes(random.Random(2).randbytes(PAGE * 3))
@@ -195,7 +195,7 @@ def test_one_damaged_index_is_kept(indexed: Indexed) -> None:
 
 
 def forget_files(world: World, *names: str) -> None:
-    """Let these files be read and vanish."""
+    """Sync these files, then delete them."""
     for name in names:
         world.write(f"p/{name}", Line(id=name, branch=name, advisor=7).encode())
     world.sync()
@@ -205,7 +205,7 @@ def forget_files(world: World, *names: str) -> None:
 
 
 def zero_problems(world: World) -> None:
-    """Damage a page that holds nothing that counts."""
+    """Damage a page without counted data."""
     path = world.data / INDEX_NAME
     connection = apsw.Connection(str(path))
     page = int(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'problems'").get)
@@ -215,7 +215,7 @@ def zero_problems(world: World) -> None:
 
 
 def test_what_vanished_files_counted_is_carried_over(world: World) -> None:
-    """It is nowhere else; the rest comes from the files. Prices are those of now."""
+    """It exists nowhere else; the rest comes from the files. Current prices apply."""
     world.write("p/here", Line(id="here").encode())
     forget_files(world, "gone")
     expected = world.dump()
@@ -231,7 +231,7 @@ def test_what_vanished_files_counted_is_carried_over(world: World) -> None:
 
 
 def test_what_cannot_be_a_message_is_left_behind(world: World) -> None:
-    """The other vanished files are carried over all the same."""
+    """The other deleted files are carried over."""
     forget_files(world, "good", "bad")
     connection = apsw.Connection(str(world.data / INDEX_NAME))
     connection.execute("UPDATE messages SET request_id = x'ff' WHERE message_id = 'bad'")
@@ -253,7 +253,7 @@ def test_what_cannot_be_a_message_is_left_behind(world: World) -> None:
     ],
 )
 def test_what_cannot_be_a_session_is_left_behind(indexed: Indexed, damage: str) -> None:
-    """Cut files read as zeros, and rows may refer to others that are lost."""
+    """Truncated files read as zeros, and rows may refer to lost ones."""
     world = indexed.world
     indexed.put_back(indexed.content)
     listed = list_current(world.data, world.find(), is_complete=True)
@@ -267,7 +267,7 @@ def test_what_cannot_be_a_session_is_left_behind(indexed: Indexed, damage: str) 
 
 
 def test_damage_found_by_a_query_is_repaired(indexed: Indexed) -> None:
-    """The question is asked again, of a new index."""
+    """The query is repeated on a new index."""
     indexed.put_back(indexed.content)
     questions: list[Totals] = []
 
@@ -282,7 +282,7 @@ def test_damage_found_by_a_query_is_repaired(indexed: Indexed) -> None:
 
 
 def test_damage_that_stays_is_reported(indexed: Indexed) -> None:
-    """Attempts are limited."""
+    """The number of attempts is limited."""
     indexed.put_back(indexed.content)
 
     def question(_: apsw.Connection) -> Totals:
@@ -295,7 +295,7 @@ def test_damage_that_stays_is_reported(indexed: Indexed) -> None:
 
 
 def test_a_small_addition_survives_damage(indexed: Indexed) -> None:
-    """Whoever adds something beside the catalogue gets an index that works."""
+    """Additions beside the catalogue get a working index."""
     indexed.put_back(b"garbage" * 1000)
     with open_for_writing(indexed.world.data) as connection:
         connection.execute("CREATE TABLE extra (x)")
@@ -311,7 +311,7 @@ def test_a_look_at_everything_is_content_with_a_sound_index(indexed: Indexed) ->
 
 
 def test_messages_that_contradict_the_hours_are_found(world: World) -> None:
-    """Before anything is added to them, and when all is looked at."""
+    """Before anything is added to them, and by a full check."""
     world.write("p/a", Line().encode())
     world.sync()
     connection = apsw.Connection(str(world.data / INDEX_NAME))

@@ -25,7 +25,7 @@ from tests.sync.world import World, assert_same
 
 
 def set_versions(world: World, *, schema: int = SCHEMA_VERSION, data: int = DATA_VERSION) -> None:
-    """Let the index be one of other versions."""
+    """Set the versions of the index."""
     connection = apsw.Connection(str(world.data / INDEX_NAME))
     connection.execute(f"PRAGMA user_version = {schema}")
     write_meta(connection, "schema", str(schema))
@@ -36,7 +36,7 @@ def set_versions(world: World, *, schema: int = SCHEMA_VERSION, data: int = DATA
 
 @pytest.fixture
 def indexed(world: World) -> World:
-    """A world with an index that knows a file that is there and one that is gone."""
+    """A world with an index of one existing and one deleted file."""
     for name in ("here", "gone"):
         world.write(f"p/{name}", Line(id=name).encode())
     world.sync()
@@ -46,7 +46,7 @@ def indexed(world: World) -> World:
 
 
 def test_an_index_of_a_newer_program_is_left_alone(indexed: World) -> None:
-    """By those who read and by those who write, and they say what to do."""
+    """By readers and writers, with a message that says what to do."""
     set_versions(indexed, schema=SCHEMA_VERSION + 1)
     path = indexed.data / INDEX_NAME
     content = path.read_bytes()
@@ -64,7 +64,7 @@ def test_an_index_of_a_newer_program_is_left_alone(indexed: World) -> None:
 
 
 def test_a_rebuild_sets_the_index_of_a_newer_program_aside(indexed: World) -> None:
-    """The user asked for it after reading the message, and nothing is deleted."""
+    """On request, and nothing is deleted."""
     set_versions(indexed, schema=SCHEMA_VERSION + 1)
     content = (indexed.data / INDEX_NAME).read_bytes()
     assert indexed.sync(rebuild=True).files_read == 1
@@ -73,7 +73,7 @@ def test_a_rebuild_sets_the_index_of_a_newer_program_aside(indexed: World) -> No
 
 
 def test_an_index_with_older_tables_is_emptied_and_filled(indexed: World) -> None:
-    """In its place, so that readers are not disturbed; what it knows of vanished files stays."""
+    """In place, so that readers are not disturbed; data about deleted files is kept."""
     before = indexed.dump()
     set_versions(indexed, schema=SCHEMA_VERSION - 1)
     inode = (indexed.data / INDEX_NAME).stat().st_ino
@@ -84,7 +84,7 @@ def test_an_index_with_older_tables_is_emptied_and_filled(indexed: World) -> Non
 
 
 def test_an_index_with_older_data_is_read_again(indexed: World) -> None:
-    """What it knows of vanished files stays."""
+    """Data about deleted files is kept."""
     before = indexed.dump()
     set_versions(indexed, data=DATA_VERSION - 1)
     assert open_for_reading(indexed.data) is None
@@ -94,7 +94,7 @@ def test_an_index_with_older_data_is_read_again(indexed: World) -> None:
 
 
 def test_an_index_that_contradicts_itself_about_its_version_is_damaged(indexed: World) -> None:
-    """One flipped bit must not make a program ask for its successor."""
+    """A flipped bit must not look like a newer version."""
     connection = apsw.Connection(str(indexed.data / INDEX_NAME))
     write_meta(connection, "schema", str(SCHEMA_VERSION + 1))
     connection.close()
@@ -104,14 +104,14 @@ def test_an_index_that_contradicts_itself_about_its_version_is_damaged(indexed: 
 
 
 def test_tables_of_others_are_no_damage(indexed: World) -> None:
-    """Only our own are looked at."""
+    """Only our own are checked."""
     with open_for_writing(indexed.data) as connection:
         connection.execute("CREATE TABLE others (x)")
     assert is_current(indexed.data, indexed.find())
 
 
 def test_changed_tables_are_damage(indexed: World) -> None:
-    """They would answer something else."""
+    """Their results would be wrong."""
     connection = apsw.Connection(str(indexed.data / INDEX_NAME))
     connection.execute("DROP INDEX messages_by_key")
     connection.close()
@@ -121,7 +121,7 @@ def test_changed_tables_are_damage(indexed: World) -> None:
 
 
 def test_the_names_of_our_tables_are_listed(indexed: World) -> None:
-    """Every one that is made."""
+    """All tables that are created."""
     connection = indexed.open()
     found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
     assert {name for (name,) in found} == TABLE_NAMES
@@ -129,7 +129,7 @@ def test_the_names_of_our_tables_are_listed(indexed: World) -> None:
 
 
 def test_no_index_is_no_failure(world: World) -> None:
-    """Nor is one that is just being made."""
+    """Nor is one that is just being created."""
     assert open_for_reading(world.data) is None
     world.data.mkdir()
     (world.data / INDEX_NAME).touch()
@@ -139,7 +139,7 @@ def test_no_index_is_no_failure(world: World) -> None:
 
 
 def test_readers_cannot_write(indexed: World) -> None:
-    """Not by mistake either."""
+    """Not even by mistake."""
     connection = indexed.open()
     with pytest.raises(apsw.ReadOnlyError):
         connection.execute("DELETE FROM hours")
@@ -147,7 +147,7 @@ def test_readers_cannot_write(indexed: World) -> None:
 
 
 def test_only_writers_merge_the_log(indexed: World) -> None:
-    """A reader that leaves last leaves the log as it is."""
+    """The last reader leaves the log unchanged."""
     reader = indexed.open()
     indexed.append("p/here", Line(id="more").encode())
     indexed.sync()
@@ -160,7 +160,7 @@ def test_only_writers_merge_the_log(indexed: World) -> None:
 
 
 def test_a_snapshot_stays_as_it_is(indexed: World) -> None:
-    """Whatever is written meanwhile is seen afterwards."""
+    """Concurrent writes are only seen afterwards."""
     connection = indexed.open()
     query = "SELECT count(*) FROM messages"
     with snapshot(connection):
@@ -173,7 +173,7 @@ def test_a_snapshot_stays_as_it_is(indexed: World) -> None:
 
 
 def test_a_transaction_is_all_or_nothing(indexed: World) -> None:
-    """An error within it leaves what was."""
+    """An error rolls it back."""
     with open_for_writing(indexed.data) as connection:
         with pytest.raises(apsw.ConstraintError), transaction(connection):
             connection.execute("INSERT INTO meta VALUES ('note', 'half'), ('other', NULL)")
@@ -185,7 +185,7 @@ def test_a_transaction_is_all_or_nothing(indexed: World) -> None:
 
 
 def test_an_odd_place_can_be_read_without_writing(world: World) -> None:
-    """Characters with a meaning in an address have none in a path."""
+    """Characters that are special in a URI are escaped in a path."""
     world.data = world.base / "100% of #1?"
     world.write("p/a", Line().encode())
     world.sync()

@@ -1,4 +1,4 @@
-"""Where the index cannot be written, that is said with what to do, and nothing is lost."""
+"""If the index cannot be written, a message says what to do, and nothing is lost."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ MANY = b"".join(Line(id=f"msg_{number}").encode() for number in range(3000))
 
 @pytest.fixture
 def locked() -> Iterator[list[Path]]:
-    """Paths that a test takes rights away from, and that get them back."""
+    """Paths without permissions, which are restored after the test."""
     paths: list[Path] = []
     yield paths
     for path in paths:
@@ -30,7 +30,7 @@ def locked() -> Iterator[list[Path]]:
 
 
 def test_a_data_directory_that_is_a_file_is_reported(world: World) -> None:
-    """There is no place for an index in it."""
+    """It cannot contain an index."""
     world.write("p/a", Line().encode())
     world.data.write_text("mine", encoding="utf-8")
     with pytest.raises(IndexFailure, match=f"it is a file. {REMEDY}"):
@@ -40,7 +40,7 @@ def test_a_data_directory_that_is_a_file_is_reported(world: World) -> None:
 
 
 def test_a_data_directory_whose_name_is_no_text_is_reported(world: World) -> None:
-    """SQLite takes UTF-8 only."""
+    """SQLite accepts only UTF-8."""
     world.write("p/a", Line().encode())
     world.data = Path(os.fsdecode(os.fsencode(world.base) + b"/caf\xe9"))
     with pytest.raises(IndexFailure, match=r"its name is not valid UTF-8\. Set RECOLLECT_DATA_DIR"):
@@ -48,7 +48,7 @@ def test_a_data_directory_whose_name_is_no_text_is_reported(world: World) -> Non
 
 
 def test_a_data_directory_below_a_file_is_reported(world: World) -> None:
-    """Nor is there one below it."""
+    """It cannot be created."""
     world.write("p/a", Line().encode())
     (world.base / "file").write_text("mine", encoding="utf-8")
     with pytest.raises(IndexFailure, match=f"Not a directory. {REMEDY}"):
@@ -71,7 +71,7 @@ def test_a_data_directory_that_cannot_be_made_is_reported(world: World, locked: 
 def test_a_read_only_index_answers_as_long_as_it_is_up_to_date(
     world: World, locked: list[Path]
 ) -> None:
-    """If something has changed, callers learn that they have to read the files."""
+    """If something has changed, callers have to read the files."""
     world.write("p/a", Line().encode())
     world.sync()
     for path in (*world.data.iterdir(), world.data):
@@ -131,7 +131,7 @@ def test_an_unreadable_transcript_is_a_problem(world: World, locked: list[Path])
 
 @pytest.mark.parametrize("room", [1, 4096, 30_000, 70_000, 150_000, 300_000])
 def test_too_little_room_loses_nothing(world: World, room: int) -> None:
-    """A file that cannot grow, at any moment; when there is room again, the sync goes on."""
+    """A file that cannot grow, at any moment; with space again, the sync continues."""
     world.write("p/a", Line(id="first").encode())
     world.sync()
     before = world.dump()
@@ -144,7 +144,7 @@ def test_too_little_room_loses_nothing(world: World, room: int) -> None:
 
 
 def test_a_full_disk_loses_nothing(world: World, small_disk: Path) -> None:
-    """It is named as the reason, and the sync goes on when there is room."""
+    """It is reported, and the sync continues when there is space."""
     world.write("p/a", Line(id="first").encode())
     world.data = small_disk / "data"
     world.sync()
@@ -160,7 +160,7 @@ def test_a_full_disk_loses_nothing(world: World, small_disk: Path) -> None:
 
 
 def test_a_bug_of_ours_is_not_called_damage() -> None:
-    """A wrong statement must not cost anybody the index."""
+    """A wrong statement must not delete the index."""
     connection = apsw.Connection(":memory:")
     with pytest.raises(apsw.SQLError), translate_errors(Path("index.db")):
         connection.execute("SELECT * FROM nothing")
@@ -176,7 +176,7 @@ def test_a_bug_of_ours_is_not_called_damage() -> None:
     ],
 )
 def test_failures_of_the_place_say_what_to_do(error: apsw.Error, message: str) -> None:
-    """They are no damage."""
+    """They are not damage."""
     with pytest.raises(IndexFailure) as told, translate_errors(Path("x")):
         raise error
     assert not isinstance(told.value, DamagedIndex)
@@ -187,7 +187,7 @@ def test_failures_of_the_place_say_what_to_do(error: apsw.Error, message: str) -
 
 
 def test_damage_is_distinguished_from_failures() -> None:
-    """What the file holds, and not where it is."""
+    """Damage is about the content of the file, not its environment."""
     short = apsw.IOError("short")
     short.extendedresult = apsw.SQLITE_IOERR_SHORT_READ  # type: ignore[attr-defined]
     assert [

@@ -1,4 +1,4 @@
-"""A history of our own, large enough that reading it takes a while, and processes that read it."""
+"""A generated history, large enough that reading it takes a while, and processes that read it."""
 
 import os
 import random
@@ -14,7 +14,7 @@ MESSAGES = 60
 WORDS = 3000
 READY = b"ready\n"
 
-# Says when everything is loaded, so that what follows is nothing but the sync.
+# Signals when everything is loaded, so that only the sync follows.
 CODE = """
 import os
 import sys
@@ -31,7 +31,7 @@ print(report.files_read, flush=True)
 
 
 def write_history(world: World) -> None:
-    """Sessions with messages over several lines, some of them copied into other sessions."""
+    """Write sessions with messages over several lines, some copied into other sessions."""
     dice = random.Random(1)
     previous = b""
     for number in range(FILES):
@@ -54,7 +54,7 @@ def write_history(world: World) -> None:
 def start_sync(
     world: World, *, pool_bytes: int, commit_bytes: int = 1 << 20, rebuild: bool = False
 ) -> "subprocess.Popen[str]":
-    """A process that syncs this world; it has just begun to."""
+    """Start a process that syncs this world."""
     limits = [str(pool_bytes), str(commit_bytes), "rebuild" if rebuild else ""]
     process = subprocess.Popen(
         [sys.executable, "-c", CODE, str(world.root), str(world.data), *limits],
@@ -62,7 +62,7 @@ def start_sync(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        # A group of its own, so that it can be interrupted as a terminal does it.
+        # A separate process group, so that it can be interrupted like in a terminal.
         start_new_session=True,
     )
     assert process.stdout is not None
@@ -72,6 +72,6 @@ def start_sync(
 
 
 def list_children(pid: int) -> list[int]:
-    """The processes that a process has started."""
+    """Return the child processes of a process."""
     listed = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(child) for child in listed.read_text(encoding="ascii").split()]

@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.index_access: what has to be done about which file."""
+"""Tests of recollect.sync.index_access: planning a sync."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.sync.world import World
 
 
 def describe(found: Transcript) -> FileRow:
-    """What the index would know of a file that was read whole."""
+    """Return the row of a completely read file."""
     return FileRow(
         path=str(found.path),
         project=found.project_dir.name,
@@ -34,7 +34,7 @@ def describe(found: Transcript) -> FileRow:
 
 
 def known_as(number: int, row: FileRow) -> dict[str, tuple[int, FileRow]]:
-    """What the index knows, if it is one file."""
+    """Return an index with one file."""
     return {row.path: (number, row)}
 
 
@@ -52,7 +52,7 @@ def test_what_is_as_it_was_is_left_out(world: World) -> None:
 
 
 def test_nothing_has_to_be_done_about_known_files(world: World) -> None:
-    """Another number of the device is no change: it may be another one after each start."""
+    """A different device number is not a change: it may change at every boot."""
     world.write("p/a", Line().encode())
     (found,) = world.find()
     row = describe(found)
@@ -61,7 +61,7 @@ def test_nothing_has_to_be_done_about_known_files(world: World) -> None:
 
 
 def test_changed_and_new_files_are_read(world: World) -> None:
-    """Going by inode, size and time, and by whether the time could be trusted."""
+    """By inode, size, time, and whether the state was racy."""
     world.write("p/a", Line().encode())
     (found,) = world.find()
     row = describe(found)
@@ -78,7 +78,7 @@ def test_changed_and_new_files_are_read(world: World) -> None:
 
 
 def test_rebuild_reads_known_files_from_their_start(world: World) -> None:
-    """Nothing that is known of them is relied on."""
+    """Their recorded state is ignored."""
     world.write("p/a", Line().encode())
     (found,) = world.find()
     plan = make_plan([found], known_as(1, describe(found)), rebuild=True)
@@ -86,7 +86,7 @@ def test_rebuild_reads_known_files_from_their_start(world: World) -> None:
 
 
 def test_vanished_files_are_marked_once(world: World) -> None:
-    """And unmarked when they are there again as they were."""
+    """They are unmarked when they exist again unchanged."""
     path = world.write("p/a", Line().encode())
     (found,) = world.find()
     row = describe(found)
@@ -106,7 +106,7 @@ def test_files_that_were_not_looked_for_are_not_gone(world: World) -> None:
 
 
 def test_moved_files_are_recognised(world: World) -> None:
-    """They are read as well when their time could not be trusted."""
+    """They are also read if their state was racy."""
     world.write("p/a", Line().encode())
     (found,) = world.find()
     row = describe(found)
@@ -119,7 +119,7 @@ def test_moved_files_are_recognised(world: World) -> None:
 
 
 def test_a_file_that_changed_while_it_moved_is_another(world: World) -> None:
-    """What its old place held is kept, since nothing shows that it is the same."""
+    """The data of its old path is kept, because it may be another file."""
     world.write("p/a", Line().encode())
     (found,) = world.find()
     world.path("p/a").rename(world.path("q/a"))
@@ -131,7 +131,7 @@ def test_a_file_that_changed_while_it_moved_is_another(world: World) -> None:
 
 
 def test_without_inodes_nothing_is_taken_for_moved(world: World) -> None:
-    """Some systems do not have them, and sizes and times alone are no proof."""
+    """Some systems have none, and equal size and time are not proof."""
     world.write("p/a", Line().encode())
     (found,) = world.find()
     row = replace(describe(found), inode=0, device=0)
@@ -141,7 +141,7 @@ def test_without_inodes_nothing_is_taken_for_moved(world: World) -> None:
 
 
 def test_what_is_present_holds_something(tmp_path: Path) -> None:
-    """An empty file is what a cleaned-up session leaves behind."""
+    """An empty file may remain of a deleted session."""
     full, empty = tmp_path / "full", tmp_path / "empty"
     full.write_text("x", encoding="utf-8")
     empty.touch()

@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.usage_counting: from where a file is read, and how far."""
+"""Tests of recollect.sync.usage_counting: the range of a file that is read."""
 
 import os
 import time
@@ -16,22 +16,22 @@ SECOND = 1_000_000_000
 
 
 def go_on(read: Extract) -> Job:
-    """The job that reads what was appended since."""
+    """Return the job that reads appended lines."""
     return Job(read.path, read.state)
 
 
 def settle(read: Extract) -> Extract:
-    """The same extract as if it had been made later."""
+    """Return the extract as if it had been made later."""
     return replace(read, state=replace(read.state, is_racy=False))
 
 
 def ids(read: Extract) -> list[str]:
-    """The messages that were read."""
+    """Return the ids of the extracted messages."""
     return [row.message_id for row in read.rows]
 
 
 def test_a_new_file_is_read_whole(world: World) -> None:
-    """Up to its size, with what shows later whether it changed."""
+    """Up to its size, with the state for detecting later changes."""
     path = world.write("p/a", Line().encode())
     read, state = extract(Job(str(path))), path.stat()
     assert (read.start, read.state.position, read.state.size) == (0, state.st_size, state.st_size)
@@ -44,7 +44,7 @@ def test_a_new_file_is_read_whole(world: World) -> None:
 
 
 def test_an_appended_file_is_read_from_where_it_was_left(world: World) -> None:
-    """Small ones, and ones whose edges do not meet."""
+    """For small files, and for files with separate edges."""
     for filling in (b"", user_line("x" * 3 * EDGE)):
         path = world.write("p/a", filling + Line().encode())
         first = extract(Job(str(path)))
@@ -55,7 +55,7 @@ def test_an_appended_file_is_read_from_where_it_was_left(world: World) -> None:
 
 @pytest.mark.parametrize("place", [0, 10, EDGE - 1, -1, -EDGE])
 def test_a_changed_edge_means_another_file(world: World, place: int) -> None:
-    """At the start or before the known end: then all of it is read."""
+    """At the start or before the known end: then the whole file is read."""
     content = user_line("x" * 3 * EDGE) + Line().encode()
     path = world.write("p/a", content)
     first = extract(Job(str(path)))
@@ -66,7 +66,7 @@ def test_a_changed_edge_means_another_file(world: World, place: int) -> None:
 
 
 def test_a_file_that_did_not_grow_is_read_whole(world: World) -> None:
-    """Its time changed, so that something may have changed in its midst."""
+    """Its time changed, so its middle may have changed."""
     path = world.write("p/a", Line().encode())
     assert extract(go_on(extract(Job(str(path))))).start == 0
 
@@ -80,14 +80,14 @@ def test_a_torn_line_without_usage_is_left_for_later(world: World) -> None:
 
 
 def test_a_torn_line_counts_with_its_known_usage(world: World) -> None:
-    """It was paid for, whether or not it is ever completed; the next reading starts over."""
+    """It was paid for, even if it is never completed; the next read starts over."""
     path = world.write("p/a", Line().encode() + Line(id="msg_2").encode()[:-3])
     read = extract(Job(str(path)))
     assert (read.state.position, ids(read)) == (0, ["msg_1", "msg_2"])
 
 
 def test_a_whole_line_without_its_end_makes_the_next_reading_start_over(world: World) -> None:
-    """What it says counts, and cannot be taken back from a row that it was united with."""
+    """It counts, and cannot be removed from a row that it was merged into."""
     path = world.write("p/a", Line().encode() + Line(output=81).encode()[:-1])
     read = extract(Job(str(path)))
     assert (read.state.position, [row.output for row in read.rows]) == (0, [81])
@@ -104,7 +104,7 @@ def test_a_whole_line_without_its_end_makes_the_next_reading_start_over(world: W
     ],
 )
 def test_a_time_that_is_past_can_be_trusted(world: World, age: int, is_racy: bool) -> None:
-    """Also one in the future: the clock will not show it again."""
+    """Even one in the future: the clock will not reach it again soon."""
     path = world.write("p/a", Line().encode())
     # Never a whole second, which means a clock without fractions.
     moment = (time.time_ns() - age) | 1
@@ -113,7 +113,7 @@ def test_a_time_that_is_past_can_be_trusted(world: World, age: int, is_racy: boo
 
 
 def test_a_clock_of_whole_seconds_is_trusted_later(world: World) -> None:
-    """Some file systems keep every other second only."""
+    """Some file systems only store even seconds."""
     path = world.write("p/a", Line().encode())
     moment = time.time_ns() // SECOND * SECOND - SECOND
     os.utime(path, ns=(moment, moment))
@@ -123,7 +123,7 @@ def test_a_clock_of_whole_seconds_is_trusted_later(world: World) -> None:
 
 
 def test_extracts_can_be_sent(world: World) -> None:
-    """Also those of files whose names are no text."""
+    """Including those of files whose names are not UTF-8."""
     name = os.fsdecode(b"caf\xe9")
     paths = [world.write(f"p/{word}", Line(advisor=5).encode()) for word in ("a", name)]
     jobs = [Job(str(path)) for path in paths]
@@ -133,7 +133,7 @@ def test_extracts_can_be_sent(world: World) -> None:
 
 
 def test_a_file_that_is_gone_is_no_problem(tmp_path: Path) -> None:
-    """One that cannot be read is."""
+    """An unreadable one is."""
     assert extract(Job(str(tmp_path / "missing"))) == Extract(
         str(tmp_path / "missing"), is_gone=True
     )
@@ -144,7 +144,7 @@ def test_a_file_that_is_gone_is_no_problem(tmp_path: Path) -> None:
 
 
 def test_the_session_is_found_in_the_records_where_it_is_asked_for(world: World) -> None:
-    """It is that of the first record, however much was read before."""
+    """It is that of the first record, even if reading resumes later."""
     path = world.write("p/agent-x", Line(session="parent").encode() + Line(session="x").encode())
     assert extract(Job(str(path))).session_id is None
     assert extract(Job(str(path), wants_session=True)).session_id == "parent"

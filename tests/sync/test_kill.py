@@ -19,12 +19,12 @@ from tests.sync.world import Dump, World, assert_same
 
 KILLS = int(os.environ.get("RECOLLECT_KILLS", "20"))
 MAX_SECONDS = 0.25
-"""About what a sync of the whole history takes."""
+"""Approximate duration of a sync of the whole history."""
 
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path, Dump]:
-    """A history, an index of half of it, and what an index of all of it says."""
+    """A history, an index of half of it, and the totals of a complete index."""
     base = tmp_path_factory.mktemp("killed")
     world = World(base, base / "data")
     write_history(world)
@@ -37,7 +37,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path, Dump
 def test_a_killed_sync_is_made_good_by_the_next(
     history: tuple[World, Path, Dump], seed: int
 ) -> None:
-    """From nothing, from half an index, or from what the last kill left."""
+    """From nothing, from half an index, or from the state after the last kill."""
     world, half, expected = history
     dice = random.Random(seed)
     start = dice.choice(["nothing", "half", "last"])
@@ -63,7 +63,7 @@ def test_a_killed_sync_is_made_good_by_the_next(
 def test_workers_end_with_the_process_that_started_them(
     history: tuple[World, Path, Dump],
 ) -> None:
-    """However it ends: they hold neither the lock nor memory."""
+    """However it ends: they keep neither the lock nor memory."""
     world, _, _ = history
     shutil.rmtree(world.data, ignore_errors=True)
     process = start_sync(world, pool_bytes=0)

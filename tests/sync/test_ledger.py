@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.usage_counting: what counts of the copies of a message."""
+"""Tests of recollect.sync.usage_counting: which copy of a message counts."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,19 +23,19 @@ COSTS = Costs(Prices.load())
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A place for a transcript, rewritten by each example."""
+    """The path of a transcript, rewritten by each example."""
     return tmp_path_factory.mktemp("ledger") / "session.jsonl"
 
 
 def make_row(file: Path, line: Line) -> MessageRow:
-    """The row of a file with this line only."""
+    """Return the row of a file with only this line."""
     file.write_bytes(line.encode())
     (row,) = gather_rows(read_usage(file, with_relayed=True), COSTS)
     return row
 
 
 def count(file: Path, *lines: Line) -> list[Counted]:
-    """What counts of lines in files `a`, `b`, `c` and so on."""
+    """Return the counted figures of lines in files `a`, `b`, `c` and so on."""
     rows = [make_row(file, line) for line in lines]
     copies = [Copy(row, f"{chr(97 + place)}.jsonl") for place, row in enumerate(rows)]
     return count_group(copies, COSTS)

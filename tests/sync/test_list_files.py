@@ -1,4 +1,4 @@
-"""Todo lists and tasks beside a session are found as texts of it."""
+"""To-do lists and tasks beside a session are searchable texts of it."""
 
 import json
 import os
@@ -16,7 +16,7 @@ TODO = f"todos/{FIRST}-agent-{FIRST}.json"
 
 def _write(root: ClaudeRoot, path: str, value: object) -> None:
     root.write(path, json.dumps(value, indent=2).encode())
-    # Old enough not to be read again in any case.
+    # Old enough not to be racy.
     os.utime(root.path / path, (1_700_000_000, 1_700_000_000))
 
 
@@ -39,7 +39,7 @@ def _find(tmp_path: Path, root: ClaudeRoot, query: str) -> list[tuple[str, str]]
 
 
 def test_lists_are_texts_of_their_sessions(tmp_path: Path) -> None:
-    """Each is found under its own session, also where two say the same; states are no words."""
+    """Each is found under its own session, even with equal content; states are not searched."""
     root = _make_root(tmp_path)
     todo, other = Path(TODO).name, f"{SECOND}-agent-{SECOND}.json"
     assert _find(tmp_path, root, "plug") == [(FIRST, todo), (SECOND, other)]
@@ -48,7 +48,7 @@ def test_lists_are_texts_of_their_sessions(tmp_path: Path) -> None:
 
 
 def test_a_changed_list_is_noticed(tmp_path: Path) -> None:
-    """A list that was rewritten or deleted is found by what it says now."""
+    """A rewritten list is found by its current content, a deleted one not at all."""
     root = _make_root(tmp_path)
     assert len(_find(tmp_path, root, "plug")) == 2
     root.write(TODO, b'[{"content": "Count the fish"}]')
@@ -71,7 +71,7 @@ def test_an_index_with_lists_is_current(tmp_path: Path) -> None:
 
 
 def test_without_lists_nothing_is_added(tmp_path: Path) -> None:
-    """A root without such directories costs a look at two names."""
+    """A root without such directories only costs two lookups."""
     root = ClaudeRoot(tmp_path)
     root.session(FIRST, prompt("drain"))
     transcripts = discover_root(root.path).transcripts
@@ -79,7 +79,7 @@ def test_without_lists_nothing_is_added(tmp_path: Path) -> None:
 
 
 def test_lists_of_other_sessions_and_directories_are_left_out(tmp_path: Path) -> None:
-    """Of an index of two directories with the same sessions, what is asked for is searched."""
+    """In an index of two directories with the same sessions, only the requested one is searched."""
     first, second = _make_root(tmp_path / "one"), _make_root(tmp_path / "two")
     transcripts = [
         each for root in (first, second) for each in discover_root(root.path).transcripts

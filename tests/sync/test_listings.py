@@ -31,7 +31,7 @@ PAGE = 8192
 
 
 def make_root(tmp_path: Path) -> ClaudeRoot:
-    """Two sessions, one of which has a failed call."""
+    """Write two sessions, one with a failed call."""
     root = ClaudeRoot(tmp_path / "claude")
     root.session(FIRST, prompt("a"), reply("b"), title("The pond"))
     failed = result("no such file", is_error=True)
@@ -47,7 +47,7 @@ def _block(line: object) -> dict[str, object]:
 
 
 def test_figures_are_found_out_on_request_and_kept(tmp_path: Path) -> None:
-    """A plain list does not read whole files, but shows what is known of them."""
+    """A plain list does not read whole files, but shows cached figures."""
     root, data = make_root(tmp_path), tmp_path / "data"
     transcripts = find_transcripts([root.path])
     known = {each.id: each.error_count for each in list_current(data, transcripts)}
@@ -62,7 +62,7 @@ def test_figures_are_found_out_on_request_and_kept(tmp_path: Path) -> None:
 
 
 def test_a_changed_file_loses_its_figures(tmp_path: Path) -> None:
-    """What was found out holds for the file as it was."""
+    """Cached figures are only valid for the unchanged file."""
     root, data = make_root(tmp_path), tmp_path / "data"
     list_current(data, find_transcripts([root.path]), is_complete=True)
     root.session(SECOND, prompt("c"))
@@ -79,7 +79,7 @@ def test_known_listings_are_returned_without_reading(tmp_path: Path) -> None:
 
 
 def test_every_file_that_is_read_is_reported(tmp_path: Path) -> None:
-    """The caller can show how far it is, and is not bothered when nothing has changed."""
+    """The caller can show progress, and is not called if nothing has changed."""
     root, data = make_root(tmp_path), tmp_path / "data"
     transcripts = find_transcripts([root.path])
     told: list[tuple[int, int]] = []
@@ -89,7 +89,7 @@ def test_every_file_that_is_read_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_title_with_a_secret_does_not_list_its_project_again(tmp_path: Path) -> None:
-    """Titles in other files are compared as they were stored, whatever mask is in effect."""
+    """Titles in other files are compared as stored, independent of the mask."""
     root, data = make_root(tmp_path), tmp_path / "data"
     root.session(FIRST, summary("the key is hunter2", "an-uuid"), prompt("a"), reply("b"))
     list_current(data, find_transcripts([root.path]))
@@ -111,7 +111,7 @@ def test_a_place_that_cannot_be_written_gives_the_same_answer(tmp_path: Path) ->
 
 
 def test_compactions_count_however_they_are_marked(tmp_path: Path) -> None:
-    """A boundary is one, and so is a summary without a boundary before it."""
+    """A boundary counts, and so does a summary without a boundary before it."""
     root = ClaudeRoot(tmp_path / "claude")
     by_text = prompt(f"{COMPACTION_MARK} about ponds.", uuid="u2")
     boundary = {**by_text, "type": "system", "subtype": "compact_boundary", "uuid": "b1"}
@@ -139,7 +139,7 @@ def test_a_file_replaced_at_equal_size_and_time_is_listed_again(world: World) ->
 
 
 def test_damage_met_while_saving_does_not_fail_a_list(world: World) -> None:
-    """SQLite has ended the transaction by then, and there is nothing left to roll back."""
+    """SQLite has already ended the transaction, so there is nothing to roll back."""
     world.write("p/a", Line().encode())
     world.sync()
     listed = list_current(world.data, world.find())

@@ -1,4 +1,4 @@
-"""Several processes at once: one writes, all others read or wait their turn."""
+"""Several processes at once: one writes, all others read or wait."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from tests.sync.world import Dump, World, add_up, assert_same
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Dump]:
-    """A history, and what an index of it says."""
+    """A history, and the totals of its index."""
     base = tmp_path_factory.mktemp("processes")
     world = World(base, base / "data")
     write_history(world)
@@ -29,7 +29,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Dump]:
 def test_processes_that_sync_at_once_do_it_once(
     history: tuple[World, Dump], tmp_path: Path, count: int
 ) -> None:
-    """None fails, one reads the files, and the result is that of one alone."""
+    """None fails, one reads the files, and the result equals a single sync."""
     world, expected = history
     world = World(world.base, tmp_path / "data")
     processes = [start_sync(world, pool_bytes=0) for _ in range(count)]
@@ -43,7 +43,7 @@ def test_processes_that_sync_at_once_do_it_once(
 def test_readers_are_neither_blocked_nor_misled(
     history: tuple[World, Dump], tmp_path: Path
 ) -> None:
-    """While all files are read again, every query of the index gives the same sums."""
+    """While all files are read again, every query returns the same sums."""
     world, _ = history
     world = World(world.base, tmp_path / "data")
     world.sync()
@@ -67,7 +67,7 @@ def test_readers_are_neither_blocked_nor_misled(
 
 
 def test_a_process_that_waits_too_long_reports_what_to_do(world: World) -> None:
-    """The holder of the lock shows no life."""
+    """The holder of the lock makes no progress."""
     world.data.mkdir()
     with (
         hold_lock(world.data),
@@ -79,7 +79,7 @@ def test_a_process_that_waits_too_long_reports_what_to_do(world: World) -> None:
 
 @pytest.mark.slow
 def test_who_shows_life_is_waited_for(world: World) -> None:
-    """However long it takes."""
+    """For any length of time."""
     world.data.mkdir()
     child = os.fork()
     if child == 0:
@@ -99,7 +99,7 @@ def test_who_shows_life_is_waited_for(world: World) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs a list of processes")
 def test_a_worker_that_dies_is_made_up_for(history: tuple[World, Dump], tmp_path: Path) -> None:
-    """The batches it had been sent are read all the same."""
+    """Its batches are read by others."""
     world, expected = history
     world = World(world.base, tmp_path / "data")
     process = start_sync(world, pool_bytes=0)
@@ -116,7 +116,7 @@ def test_a_worker_that_dies_is_made_up_for(history: tuple[World, Dump], tmp_path
 def test_an_interrupted_sync_ends_at_once(
     history: tuple[World, Dump], tmp_path: Path, wait: float
 ) -> None:
-    """Without a word from its workers, and the next one goes on."""
+    """Without output of its workers, and the next one continues."""
     world, expected = history
     world = World(world.base, tmp_path / "data")
     process = start_sync(world, pool_bytes=0, commit_bytes=1 << 19)

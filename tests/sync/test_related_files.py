@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.related_files: the same figures as those of the whole ledger."""
+"""Tests of recollect.sync.related_files: the figures equal those of the whole ledger."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.sdk.sources import iter_recorded_roots
 from tests.workspace.test_token_shares import CASES, NEW, OLD, answer
 
 SMALL = Limits(pool_bytes=0)
-"""Even a few lines are too much to fill the ledger with."""
+"""Limits with which even a few lines are too much for the ledger."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def count(root: Path, path: str, data: Path) -> TokenShares | None:
-    """The shares of a session, from as few files as possible; None if the ledger is needed."""
+    """Return the shares of a session from as few files as possible, if that is enough."""
     connection = count_related(data, find_transcripts([root]), [path], limits=SMALL)
     if connection is None:
         return None
@@ -37,14 +37,14 @@ def count(root: Path, path: str, data: Path) -> TokenShares | None:
 
 
 def count_all(root: Path, paths: Iterable[str]) -> dict[str, TokenShares]:
-    """The shares of sessions by path, from all files."""
+    """Return the shares of sessions by path, from all files."""
     queries = UsageQueries(sync_in_memory(find_transcripts([root])))
     return attribute_tokens(UsageLedger(queries, [root]), paths)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_figures_are_those_of_the_ledger(tmp_path: Path, data: Path, name: str) -> None:
-    """Copies in other files are found, whatever a transcript looks like by itself."""
+    """Copies in other files are found, even if a transcript alone does not show them."""
     original, fork, (own, copied, more) = CASES[name]
     root = ClaudeRoot(tmp_path / "claude")
     if original:
@@ -59,7 +59,7 @@ def test_the_figures_are_those_of_the_ledger(tmp_path: Path, data: Path, name: s
 
 
 def test_only_files_with_its_messages_are_read(tmp_path: Path, data: Path) -> None:
-    """A session that shares no message does not count, and no index is made."""
+    """Sessions without shared messages are not read, and no index is created."""
     root = ClaudeRoot(tmp_path / "claude")
     path = root.session(FIRST, *OLD)
     fork = root.session(SECOND, *OLD, *NEW)
@@ -78,7 +78,7 @@ def test_little_is_put_into_the_index(tmp_path: Path, data: Path) -> None:
 
 
 def test_an_index_with_files_is_used(tmp_path: Path, data: Path) -> None:
-    """It may know deleted copies, which are in no file."""
+    """It may include deleted copies, which are in no file."""
     root = ClaudeRoot(tmp_path / "claude")
     gone, path = root.session(FIRST, *OLD), root.session(SECOND, *OLD, *NEW)
     sync(data, find_transcripts([root.path]))
@@ -87,7 +87,7 @@ def test_an_index_with_files_is_used(tmp_path: Path, data: Path) -> None:
 
 
 def test_an_index_that_was_replaced_is_used(tmp_path: Path, data: Path) -> None:
-    """What it knows of deleted transcripts is carried over to the next one."""
+    """Its data about deleted transcripts is carried over to the next one."""
     root = ClaudeRoot(tmp_path / "claude")
     path = root.session(SECOND, *OLD, *NEW)
     data.mkdir()
@@ -99,7 +99,7 @@ def test_an_index_that_was_replaced_is_used(tmp_path: Path, data: Path) -> None:
 def test_ids_that_are_not_found_by_a_search_need_the_ledger(
     tmp_path: Path, data: Path, name: str | None
 ) -> None:
-    """An id that repeats, may be escaped, or is the name of a line says nothing about copies."""
+    """Ids that repeat, may be escaped, or name a line do not identify copies."""
     root = ClaudeRoot(tmp_path / "claude")
     line = answer("a1", 1, uuid=None)
     message = {**line["message"], "id": name} if isinstance(line["message"], dict) else {}
