@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fuzz import runs
-from recollect.cli.config_file import VARIABLE as CONFIG_VARIABLE
 from recollect.cli.exit_codes import run as run_command
 from recollect.cli.program import program
 from recollect.store.data_directory import INDEX_NAME, VARIABLE, find_text_path
+from recollect.workspace.config_file import VARIABLE as CONFIG_VARIABLE
 
 PAGE_BYTES = 8192
 SESSIONS = 20

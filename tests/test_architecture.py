@@ -100,7 +100,7 @@ MAY_ASK_THE_DISK = {
     "atomic_files.py": "where files are written",
     "cli/commands/replay_command.py": "a stream that the user saved",
     "cli/commands/setup_commands.py": "the settings file",
-    "cli/config_file.py": "the settings file",
+    "workspace/config_file.py": "the settings file",
     "cli/exit_codes.py": "the null device",
     "cli/start.py": "whether there is an index",
     "cli/statusline.py": "whether a Claude directory is worth a background sync",

@@ -12,12 +12,12 @@ from recollect import __version__
 from recollect.archive import VARIABLE as ARCHIVE_VARIABLE
 from recollect.archive.encryption import IDENTITY_VARIABLE, PASSPHRASE_VARIABLE
 from recollect.cli.clock import NOW_VARIABLE
-from recollect.cli.config_file import VARIABLE as CONFIG_FILE_VARIABLE
 from recollect.cli.effective_settings import PRICES_VARIABLE
 from recollect.cli.exit_codes import DEBUG_VARIABLE
 from recollect.live.watching import POLL_VARIABLE
 from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.store.data_directory import VARIABLE as DATA_VARIABLE
+from recollect.workspace.config_file import VARIABLE as CONFIG_FILE_VARIABLE
 from tools.command_pages import Page, list_exit_codes, list_pages
 from tools.manual import format_manual
 

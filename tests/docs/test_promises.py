@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.config_file import SETTINGS
 from recollect.cli.exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED
 from recollect.errors import RecollectError
+from recollect.workspace.config_file import SETTINGS
 from tools.command_pages import Page, list_pages
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from recollect.cli.config_file import SETTINGS
 from recollect.cli.statusline_setup import PAUSE_SECONDS
 from recollect.documents.command_reports import ConfigDocument, Effective
 from recollect.documents.usage_report import BlockDocument, Cost, StatuslineDocument, Today
+from recollect.workspace.config_file import SETTINGS
 from tests.docs.documented import fields_of, names
 from tests.process import RunRecollect
 

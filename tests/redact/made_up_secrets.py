@@ -297,6 +297,9 @@ _FAMILIES: Final = (
 )
 
 FAMILIES: Final[Mapping[str, Family]] = {family.name: family for family in _FAMILIES}
+OWN: Final = Family("own", "REEF_KEY", token("reef_", LOWER + DIGITS, 20))
+"""A kind that only a user knows, by a rule in the config file."""
+OWN_RULES: Final = '[redact.patterns]\nreef-key = "reef_[a-z0-9]{20}"\n'
 WITH_RULE: Final = tuple(each for each in _FAMILIES if each.has_rule)
 TUNED_ON: Final = tuple(each for each in _FAMILIES if not each.has_rule)
 """Families without a rule that the general rules were tuned on."""

@@ -12,7 +12,7 @@ from random import Random
 
 from recollect.locations import encode_project_path
 from tests.git_repository import commit_everything, run_git
-from tests.redact.made_up_secrets import UPPER, draw
+from tests.redact.made_up_secrets import OWN, UPPER, draw
 from tests.versions.small_project import Project
 
 SESSION = "66666666-6666-4666-8666-666666666666"
@@ -24,13 +24,18 @@ AGENT = "abcd1234"
 class Names:
     """Generates a secret for each name, and finds them again."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, are_own: bool = False) -> None:
+        """Start without any; keys of AWS, or of a kind that only the user knows."""
         self._rng = Random(3)
+        self._are_own = are_own
         self.places: dict[str, str] = {}
 
     def draw(self, place: str) -> str:
         """Return a made-up key that is used only once."""
-        secret = "AK" + "IA" + draw(self._rng, UPPER + "234567", 16)
+        if self._are_own:
+            secret = OWN.make(self._rng).text
+        else:
+            secret = "AK" + "IA" + draw(self._rng, UPPER + "234567", 16)
         self.places[secret] = place
         return secret
 

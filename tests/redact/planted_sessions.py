@@ -21,7 +21,7 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from tests.every_field import WORD, is_unread, iter_struct, list_records
 from tests.redact.labelled_set import _iter_decoded
-from tests.redact.made_up_secrets import WITH_RULE, Family
+from tests.redact.made_up_secrets import OWN, WITH_RULE, Family
 from tests.redact.planted_files import AGENT, SLUG, SPILLED, plant_beside, plant_project
 from tests.redact.secret_contexts import write_down
 
@@ -30,6 +30,7 @@ NAMES = "33333333-3333-4333-8333-333333333333"
 """A session with secrets in the fields that are no texts: ids, paths, names and settings."""
 KINDS = "22222222-2222-4222-8222-222222222222"
 _CWD = "/srv/reef"
+_FAMILIES = (OWN, *WITH_RULE)
 _RUN = re.compile(r"[A-Za-z0-9+/]{16,}")
 _TELLING = 16
 """Characters of a secret that must not be readable."""
@@ -84,7 +85,7 @@ def plant_sessions(root: Path) -> Planted:
     _write(project / f"{FIELDS}.jsonl", FIELDS, _iter_fields(rng, secrets, are_texts=True))
     _write(project / f"{NAMES}.jsonl", NAMES, _iter_fields(rng, secrets, are_texts=False))
     _write(project / f"{KINDS}.jsonl", KINDS, _iter_kinds(rng, secrets))
-    families = cycle(each for each in WITH_RULE if each.recognisable)
+    families = cycle(each for each in _FAMILIES if each.recognisable)
 
     def draw() -> str:
         return _draw(next(families), rng, secrets)
@@ -117,7 +118,7 @@ def _say(text: str) -> Json:
 
 def _iter_fields(rng: Random, secrets: list[str], *, are_texts: bool) -> Iterator[Json]:
     yield _say("look at everything")
-    families = [each for each in WITH_RULE if each.recognisable and not each.multiline]
+    families = [each for each in _FAMILIES if each.recognisable and not each.multiline]
     for _, kind, needs in list_records():
         for way, value in iter_struct(kind, []):
             family = families[len(secrets) % len(families)]
@@ -130,7 +131,7 @@ def _iter_fields(rng: Random, secrets: list[str], *, are_texts: bool) -> Iterato
 
 
 def _iter_kinds(rng: Random, secrets: list[str]) -> Iterator[Json]:
-    for number, family in enumerate(WITH_RULE):
+    for number, family in enumerate(_FAMILIES):
         yield from _iter_uses(number, partial(_draw, family, rng, secrets))
     yield from _iter_linked()
     # So that the session is idle.

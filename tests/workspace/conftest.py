@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.redact.made_up_secrets import OWN_RULES
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -15,3 +17,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("RECOLLECT_NOW", "2026-11-13T12:00:00Z")
     return root
+
+
+@pytest.fixture
+def own_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A config file with a kind of secrets that only the user knows."""
+    config = tmp_path / "config.toml"
+    config.write_text(OWN_RULES)
+    monkeypatch.setenv("RECOLLECT_CONFIG", str(config))
+    return config

@@ -20,11 +20,13 @@ ALSO_ARCHIVED = ("state.json", ".timelines.jsonl")
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("are_own", [False, True])
+@pytest.mark.usefixtures("own_rules")
 def test_no_command_shows_a_name_with_a_secret(
-    run_recollect: RunRecollect, home: Path, tmp_path: Path
+    run_recollect: RunRecollect, home: Path, tmp_path: Path, *, are_own: bool
 ) -> None:
     """Without an index, with one, and while a client is running; files of the index neither."""
-    names = Names()
+    names = Names(are_own=are_own)
     file = plant_names(home, names)
     model = {name: names.draw(name) for name in ("id", "display_name")}
     status = json.dumps({"model": model, "version": names.draw("version of the client")})
@@ -56,7 +58,7 @@ def test_no_command_shows_a_name_with_a_secret(
     assert leaks == {}
     assert stored <= FILES_OF_CLAUDE
     shown = run_recollect("usage", "model", "--json").stdout
-    assert "claude-[redacted:aws-key]" in shown
+    assert f"claude-[redacted:{'reef' if are_own else 'aws'}-key]" in shown
 
 
 def _name_here(argument: str) -> str:
@@ -73,10 +75,12 @@ def list_stored(data: Path, names: Names) -> set[str]:
 
 
 @pytest.mark.slow
-def test_no_page_and_no_event_names_a_secret(tmp_path: Path) -> None:
+@pytest.mark.parametrize("are_own", [False, True])
+@pytest.mark.usefixtures("own_rules")
+def test_no_page_and_no_event_names_a_secret(tmp_path: Path, *, are_own: bool) -> None:
     """Links neither: a file whose name holds a secret has no page."""
     root = tmp_path / "root"
-    names = Names()
+    names = Names(are_own=are_own)
     file = plant_names(root, names)
     plant_client(root, names)
     (transcript,) = (root / "projects").glob(f"*/{SESSION}.jsonl")

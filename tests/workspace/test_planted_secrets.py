@@ -42,6 +42,7 @@ def test_every_command_is_tried_or_shows_nothing() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_rules")
 def test_no_command_shows_a_secret(run_recollect: RunRecollect, home: Path, tmp_path: Path) -> None:
     """Every kind of secret in every kind of record and file, without an index and with one."""
     planted = plant_sessions(home)
@@ -125,6 +126,7 @@ def list_stored(data: Path, planted: Planted) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_rules")
 def test_no_page_sends_a_secret(tmp_path: Path) -> None:
     """Pages, API and raw records of a server hold no planted value, and neither do its files."""
     planted = plant_sessions(tmp_path / "root")
@@ -151,6 +153,7 @@ MAX_EVENTS = 300
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("session", [FIELDS, KINDS, NAMES])
 def test_no_event_sends_a_secret(tmp_path: Path, session: str) -> None:
     """Neither events of a session with all its records, nor those of changed and deleted files."""

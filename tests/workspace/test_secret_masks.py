@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from recollect.reader.line_blocks import LineBlock
-from recollect.redact.findings import RedactionPolicy
 from recollect.store.secret_rows import NotesReader
 from recollect.workspace.secret_masks import DisplayMask
 from recollect.workspace.workspace import open_workspace
@@ -93,17 +92,16 @@ def test_noted_secrets_are_masked_without_rules(
     block = LineBlock(0, path.read_bytes())
     empty = tmp_path / "empty"
     empty.mkdir()
-    by_rules = DisplayMask(lambda: empty, RedactionPolicy)(str(path), block)
+    by_rules = DisplayMask(lambda: empty)(str(path), block)
     run_recollect("index", "--text")
-    noted = DisplayMask(lambda: tmp_path / "data", RedactionPolicy)(str(path), block)
+    noted = DisplayMask(lambda: tmp_path / "data")(str(path), block)
     assert noted == by_rules
     assert len(noted) == 5
     script = (
         "import sys; from pathlib import Path; from recollect.reader.line_blocks import LineBlock;"
-        "from recollect.redact.findings import RedactionPolicy;"
         "from recollect.workspace.secret_masks import DisplayMask;"
         f"block = LineBlock(0, Path({str(path)!r}).read_bytes());"
-        f"mask = DisplayMask(lambda: Path({str(tmp_path / 'data')!r}), RedactionPolicy);"
+        f"mask = DisplayMask(lambda: Path({str(tmp_path / 'data')!r}));"
         f"print(len(mask({str(path)!r}, block)), 'recollect.redact.scanner' in sys.modules)"
     )
     done = subprocess.run(
@@ -122,10 +120,9 @@ def test_a_last_line_without_its_end_is_masked_without_rules(
     run_recollect("index", "--text")
     script = (
         "import sys; from pathlib import Path; from recollect.reader.line_blocks import LineBlock;"
-        "from recollect.redact.findings import RedactionPolicy;"
         "from recollect.workspace.secret_masks import DisplayMask;"
         f"block = LineBlock(0, Path({str(path)!r}).read_bytes());"
-        f"mask = DisplayMask(lambda: Path({str(tmp_path / 'data')!r}), RedactionPolicy);"
+        f"mask = DisplayMask(lambda: Path({str(tmp_path / 'data')!r}));"
         f"found = mask({str(path)!r}, block);"
         "print(len(found), b'redacted:aws-key#1' in b''.join(found.values()),"
         "'recollect.redact.scanner' in sys.modules)"
@@ -214,7 +211,7 @@ def test_the_library_reads_what_is_there(home: Path, tmp_path: Path) -> None:
 
 def test_lines_are_masked_as_they_are_read(tmp_path: Path) -> None:
     """A block of lines gives the lines to put in their place, and only those."""
-    mask = DisplayMask(lambda: tmp_path, RedactionPolicy)
+    mask = DisplayMask(lambda: tmp_path)
     lines = b'{"a": "nothing"}\n{"b": "' + KEY.encode() + b'"}\n'
     assert mask("x.jsonl", LineBlock(0, lines)) == {17: b'{"b":"[redacted:aws-key#1]"}'}
     assert mask.find_session("x.jsonl").reveal("aws-key", 1) == KEY
@@ -243,7 +240,7 @@ def test_sessions_loaded_together_are_masked_as_if_loaded_alone(
     assert reader.load_sessions(files) == {each: alone[each] for each in files[:-1]}
     assert [len(each.secrets) for each in alone.values()] == [1, 1, 1, 0, 0]
 
-    mask = DisplayMask(lambda: data, RedactionPolicy)
+    mask = DisplayMask(lambda: data)
     mask.load_sessions(files)
     assert mask.find_session(files[0]) is mask.find_session(files[2])
     (data / "text" / "text.db").unlink()

@@ -22,14 +22,15 @@ from recollect.archive.archive import Archive
 from recollect.archive.archived_files import list_claude_files
 from recollect.archive.encryption import IDENTITY_VARIABLE
 from recollect.archive.manifests import FileKind
-from recollect.cli import clock, config_file, terminal_output, write_targets
-from recollect.cli.config_file import find_path
+from recollect.cli import clock, terminal_output, write_targets
 from recollect.documents import archive_reports
 from recollect.health import retention
 from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.quantities import format_age, format_bytes, format_count
 from recollect.render.terminal import display_path, safe_text
 from recollect.store import data_directory
+from recollect.workspace import config_file
+from recollect.workspace.config_file import find_path
 
 
 def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:

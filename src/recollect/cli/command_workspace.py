@@ -21,12 +21,12 @@ from recollect.cli.clock import read_clock
 from recollect.errors import NothingFound, UsageError
 from recollect.reader.line_blocks import mask_by_default
 from recollect.render.terminal import safe_text
+from recollect.workspace.config_file import load_policy
 from recollect.workspace.resources import NoSessions
 from recollect.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from recollect.archive.bundles import FileLock
-    from recollect.redact.findings import RedactionPolicy
 
 
 DELAY_SECONDS = 1.0
@@ -137,7 +137,7 @@ def use_configured_keys() -> None:
 
 def find_identity_file() -> Path | None:
     """Return the identity file set in the config file."""
-    from recollect.cli.config_file import load_config_values
+    from recollect.workspace.config_file import load_config_values
 
     stated = load_config_values().get(SETTING)
     return Path(str(stated.value)) if stated else None
@@ -168,7 +168,7 @@ def command_workspace(
     """
     line = ProgressLine()
     workspace = Workspace(_find_roots(claude_dirs, is_demo), None, prices, read_clock, line.show)
-    workspace.load_redaction = _load_policy
+    workspace.load_redaction = load_policy
     workspace.unlock_archive = use_configured_keys
     mask_by_default(workspace.mask_block, workspace.preload_masks)
     try:
@@ -196,11 +196,5 @@ def _find_roots(claude_dirs: Sequence[Path], is_demo: bool) -> Sequence[Path]:
 def mask_stream(*, reveal: bool) -> None:
     """Mask the client's output from now on, unless the user wants to see secrets."""
     workspace = Workspace()
-    workspace.load_redaction = _load_policy
+    workspace.load_redaction = load_policy
     mask_by_default(None if reveal else workspace.mask_block)
-
-
-def _load_policy() -> RedactionPolicy:
-    from recollect.cli.config_file import load_policy  # the rules, rarely needed
-
-    return load_policy()

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from recollect.archive.encryption import IDENTITY_VARIABLE
-from recollect.cli.config_file import SETTINGS, Value, load_config_values
 from recollect.documents.command_reports import Effective, SettingOrigin
 from recollect.errors import NothingFound
 from recollect.locations import resolve_roots
 from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.usage.zones import load_zone
+from recollect.workspace.config_file import SETTINGS, Value, load_config_values
 
 PRICES_VARIABLE: Final = "RECOLLECT_PRICES"
 

@@ -13,7 +13,8 @@ import click
 from click.core import ParameterSource
 
 from recollect import __version__
-from recollect.cli.config_file import SETTINGS, load_config_values
+from recollect.redact.own_rules import use_own_rules
+from recollect.workspace.config_file import SETTINGS, load_config_values, load_own_policy
 
 
 class Defaults(dict[str, Any]):
@@ -179,6 +180,7 @@ def program(ctx: click.Context) -> int:
     Everything runs locally. Nothing is written to your Claude directory or your files unless you
     ask for it. Without a command, Recollect shows your sessions.
     """
+    use_own_rules(load_own_policy)
     if ctx.invoked_subcommand is not None:
         return 0
     from recollect.cli.start import run  # not needed for --help

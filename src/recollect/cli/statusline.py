@@ -13,13 +13,14 @@ from typing import Final, NamedTuple
 
 from recollect.cli import statusline_figures
 from recollect.cli.clock import read_clock
-from recollect.cli.config_file import load_config_values
 from recollect.errors import RecollectError
 from recollect.quantities import format_dollars, format_hours
+from recollect.redact.own_rules import use_own_rules
 from recollect.render.terminal import measure, safe_text, shorten
 from recollect.store.data_directory import find_data_directory
 from recollect.store.quick_totals import TotalsSum
 from recollect.usage.zones import Zone, load_zone
+from recollect.workspace.config_file import load_config_values, load_own_policy
 
 SEPARATOR: Final = " | "
 NOTHING: Final = "recollect: nothing to show yet"
@@ -128,6 +129,7 @@ def run_statusline(arguments: Sequence[str]) -> None:
 
 def _make_output(arguments: Sequence[str]) -> str:
     columns = count_columns(os.environ)
+    use_own_rules(load_own_policy)
     try:
         status = statusline_figures.parse_status(_read())
         now, directory, zone = read_clock(), find_data_directory(), _find_zone()

@@ -1,14 +1,11 @@
 """Where the secrets in transcripts are: kind, session and turn, never the value.
 
 Answers from what the text pass has noted of a transcript. One that it has not read is scanned:
-every line as plain JSON, so that unknown and damaged records are included. The text pass knows
-nothing of the user's own rules: with those, noted lines are scanned again, and lines that match one
-of the patterns. The model of a session
+every line as plain JSON, so that unknown and damaged records are included. The model of a session
 is built only for transcripts in which something was found, to number the turns. Output that was too
 large for a transcript is in a file beside it and is always scanned.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -22,7 +19,7 @@ from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.sidecars import SidecarKind, list_session_sidecars
 from recollect.reader.line_blocks import MAX_LINE, iter_blocks
 from recollect.redact.findings import DEFAULT_POLICY, Confidence, RedactionPolicy
-from recollect.redact.policy import compile_pattern, find_secrets
+from recollect.redact.policy import find_secrets
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, SecretNotes
 
@@ -57,9 +54,8 @@ def scan_transcripts(
 ) -> ScanReport:
     """Scan transcripts and the output beside them; `watch` gets the files done and in total.
 
-    A transcript that `notes` are up to date with is only read for the user's own rules.
+    A transcript that `notes` are up to date with is not read.
     """
-    has_own_rules = bool(policy.patterns or policy.allow)
     noted = _group_notes(notes)
     findings: list[SecretFinding] = []
     unread: list[str] = []
@@ -70,9 +66,6 @@ def scan_transcripts(
             known = noted.get(transcript.file, [])
             if state is None or not state.is_current(transcript.stamp):
                 seen = [*_scan_lines(_iter_lines(transcript), policy)]
-            elif has_own_rules:
-                lines = _select_lines(_iter_lines(transcript), known, policy)
-                seen = [*_scan_lines(lines, policy)]
             else:
                 seen = [*map(_read_note, known)]
             findings += _describe(transcript, seen, policy)
@@ -115,19 +108,6 @@ def _read_note(noted: NotedSecret) -> _Seen:
 def _scan_lines(lines: Iterable[tuple[int, bytes]], policy: RedactionPolicy) -> Iterator[_Seen]:
     for position, line in lines:
         yield from _scan_line(line, position, policy)
-
-
-def _select_lines(
-    lines: Iterable[tuple[int, bytes]], known: Sequence[NotedSecret], policy: RedactionPolicy
-) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines in which a secret was noted or one of the user's patterns matches."""
-    positions = [each.position for each in known]
-    patterns = [compile_pattern(own.pattern) for own in policy.patterns]
-    for position, line in lines:
-        first = bisect_left(positions, position)
-        is_noted = first < len(positions) and positions[first] < position + len(line)
-        if is_noted or any(pattern.search(line) for pattern in patterns):
-            yield position, line
 
 
 def _describe(

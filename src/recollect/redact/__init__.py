@@ -11,6 +11,8 @@ prompts, most of which are plain words, are masked without loading the rules if 
 import re
 from typing import Final
 
+from recollect.redact.own_rules import find_own_rules, matches_own_pattern
+
 _NUMBER: Final = re.compile(r"(\[redacted:[a-z0-9\-]+)#[0-9]+\]")
 _TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+(?:#[0-9]+)?\]")
 # Names that secrets are assigned to, and words that precede them, in lower case.
@@ -32,6 +34,14 @@ _LOGIN: Final = "://"
 
 def may_contain_secret(text: str) -> bool:
     """Return whether a text mentions secrets or has something that does not look like words."""
+    return _is_suspicious(text) or _matches_own(text)
+
+
+def _matches_own(text: str) -> bool:
+    return bool(find_own_rules().key) and matches_own_pattern(text.encode("utf-8", "surrogatepass"))
+
+
+def _is_suspicious(text: str) -> bool:
     # Faster one after the other than as one expression that tries all of them at every character.
     lowered = text.lower()
     if any(keyword in lowered for keyword in _KEYWORDS):
@@ -50,10 +60,9 @@ def mask_words(text: str) -> str:
     if not may_contain_secret(text):
         return text
     # The rules, needed for few texts.
-    from recollect.redact.findings import RedactionPolicy
     from recollect.redact.redactor import Redactor
 
-    return _NUMBER.sub(r"\1]", Redactor(RedactionPolicy(likely=False)).redact(text))
+    return _NUMBER.sub(r"\1]", Redactor(find_own_rules().policy).redact(text))
 
 
 _UNLIKE_NAMES: Final = re.compile(
@@ -66,7 +75,7 @@ def mask_name(text: str) -> str:
 
     The rules are not loaded for dates and versions in the name.
     """
-    return mask_words(text) if _UNLIKE_NAMES.search(text) else text
+    return mask_words(text) if _UNLIKE_NAMES.search(text) or _matches_own(text) else text
 
 
 _UNLIKE_FOLDERS: Final = re.compile(
@@ -79,7 +88,7 @@ def mask_path(path: str) -> str:
 
     The rules are not loaded for ids and dates in the path.
     """
-    return mask_words(path) if _UNLIKE_FOLDERS.search(path) else path
+    return mask_words(path) if _UNLIKE_FOLDERS.search(path) or _matches_own(path) else path
 
 
 def cut_text(text: str, length: int) -> str:
@@ -109,12 +118,11 @@ def mask_in_lines(text: str) -> str:
     """Return the text of a file without definite secrets; the number of lines stays the same."""
     if not may_contain_secret(text):
         return text
-    from recollect.redact.findings import RedactionPolicy
     from recollect.redact.policy import find_secrets
 
     pieces: list[str] = []
     at = 0
-    for found in find_secrets(text, RedactionPolicy(likely=False)):
+    for found in find_secrets(text, find_own_rules().policy):
         line_ends = "\n" * text.count("\n", found.start, found.end)
         pieces += [text[at : found.start], f"[redacted:{found.kind}]{line_ends}"]
         at = found.end

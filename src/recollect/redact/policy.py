@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from recollect.errors import UsageError
 from recollect.redact.findings import (
@@ -45,19 +45,41 @@ def find_masked(text: Text, policy: RedactionPolicy) -> list[Match]:
     """Return what a policy masks in a text."""
     from recollect.redact.scanner import find_matches  # the rules: noted secrets need none
 
-    is_allowed, finders = _compile(policy)
+    is_allowed = _compile(policy).is_allowed
     found = [
         match
         for match in find_matches(text)
         if (policy.likely or match.confidence is Confidence.DEFINITE)
         and not is_allowed(match.value)
     ]
-    own = [match for find in finders for match in find(text.data) if not is_allowed(match.value)]
+    own = find_own(text, policy)
     return merge_matches([*found, *own]) if own else found
 
 
+def find_own(text: Text, policy: RedactionPolicy) -> list[Match]:
+    """Return what only the user's own rules find in a text, however it is written there."""
+    is_allowed, finders = _compile(policy)
+    return [
+        match
+        for find in finders
+        for match in (
+            *(find(text.data) if text.plain.data != text.data else ()),
+            *text.search(find),
+            *text.search_joined(find),
+        )
+        if not is_allowed(match.value)
+    ]
+
+
+class _OwnRules(NamedTuple):
+    """The compiled rules of the user."""
+
+    is_allowed: Callable[[bytes], bool]
+    finders: tuple[_Find, ...]
+
+
 @lru_cache(maxsize=8)
-def _compile(policy: RedactionPolicy) -> tuple[Callable[[bytes], bool], tuple[_Find, ...]]:
+def _compile(policy: RedactionPolicy) -> _OwnRules:
     allowed = [compile_pattern(pattern) for pattern in policy.allow]
     finders = [_find_with(each.kind, compile_pattern(each.pattern)) for each in policy.patterns]
     if policy.emails:
@@ -66,7 +88,7 @@ def _compile(policy: RedactionPolicy) -> tuple[Callable[[bytes], bool], tuple[_F
         finders += [_find_name(kind, name.encode()) for name in names if len(name) >= _MIN_NAME]
     if policy.home:
         finders.append(_find_name(HOME, policy.home.rstrip("/\\").encode()))
-    return lambda value: any(each.fullmatch(value) for each in allowed), tuple(finders)
+    return _OwnRules(lambda value: any(each.fullmatch(value) for each in allowed), tuple(finders))
 
 
 def compile_pattern(pattern: str) -> Any:

@@ -22,6 +22,7 @@ from recollect.redact.keyword_spellings import (
     iter_escaped,
     list_cased,
 )
+from recollect.redact.own_rules import find_own_places
 from recollect.redact.plain_view import decode_view, make_marks
 from recollect.redact.scanner import decode_base64, is_text, load_detectors
 from recollect.redact.token_rules import HINTS, TOKEN_RULES, iter_generic
@@ -180,6 +181,7 @@ def find_suspicious_lines(data: bytes) -> list[tuple[int, int]]:
             line = _find_line(data, start)
             line_end = line[1]
             found.add(line)
+    found |= {_find_line(data, at) for at in find_own_places(data)}
     return sorted(found)
 
 

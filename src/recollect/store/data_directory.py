@@ -21,6 +21,7 @@ import apsw
 
 from recollect.atomic_files import make_directories
 from recollect.errors import IndexFailure, NothingFound, UsageError
+from recollect.redact.own_rules import find_own_rules
 
 VARIABLE = "RECOLLECT_DATA_DIR"
 INDEX_NAME = "index.db"
@@ -204,6 +205,16 @@ because stored titles are masked; files are then read again.
 
 TEXT_SCHEMA: Final = "12"
 """Incremented when the tables of the full-text index or the rules for secrets change."""
+
+
+def name_version(version: object) -> str:
+    """Return a version of stored data as an index records it.
+
+    The user's own rules for secrets are part of it, because stored texts are masked by them.
+    """
+    key = find_own_rules().key
+    return f"{version}+{key}" if key else str(version)
+
 
 SQLITE_VERSION: Final = apsw.sqlite_lib_version()
 MIN_SQLITE_VERSION: Final = "3.51.3"

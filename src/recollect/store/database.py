@@ -294,9 +294,9 @@ def _check_for_reading(
         is_usable = schema.has_tables(connection) and schema.is_current(connection, path)
         if is_usable:
             _check(connection)
-            is_usable = accept_old_data or schema.read_meta(connection, "data") == str(
-                data_directory.DATA_VERSION
-            )
+            is_usable = accept_old_data or schema.read_meta(
+                connection, "data"
+            ) == data_directory.name_version(data_directory.DATA_VERSION)
     finally:
         if not is_usable:
             connection.close()

@@ -18,7 +18,7 @@ import msgspec
 
 from recollect.sources.source import is_present
 from recollect.store import catalog, database, ledger_rows
-from recollect.store.data_directory import DATA_VERSION, Lock
+from recollect.store.data_directory import DATA_VERSION, Lock, name_version
 from recollect.store.ledger_rows import Copy, Counted, MessageRow
 from recollect.store.schema import DamagedIndex, load_checksums, read_meta, write_meta
 
@@ -151,7 +151,7 @@ class LedgerWriter:
         self.lock = lock
         self.problems = catalog.load_problems(connection)
         """Why files could not be read, in this sync or before, by path."""
-        self.is_outdated = read_meta(connection, "data") != str(DATA_VERSION)
+        self.is_outdated = read_meta(connection, "data") != name_version(DATA_VERSION)
         """Whether all files have to be read again."""
         self.stamps = catalog.load_states(connection) if load_checksums() else None
         """The stamps of existing files, by path; None if only whole rows can be trusted.
@@ -201,7 +201,7 @@ class LedgerWriter:
         while more:
             more = self._write_step(readings, commit_bytes)
         if self.is_outdated:
-            write_meta(self._connection, "data", str(DATA_VERSION))
+            write_meta(self._connection, "data", name_version(DATA_VERSION))
 
     def _write_step(self, readings: Iterator[FileReading], room: int) -> bool:
         """Write as much as fits into one transaction; return whether there may be more."""

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import apsw
 
 from recollect.sources.source import UNTRUSTED, Stamp
-from recollect.store.data_directory import DATA_VERSION, INDEX_NAME, SCHEMA_VERSION
+from recollect.store.data_directory import DATA_VERSION, INDEX_NAME, SCHEMA_VERSION, name_version
 
 PATIENCE_MS: Final = 50
 """How long to wait for another process's lock, which only occurs on network drives."""
@@ -99,7 +99,7 @@ def _prepare(connection: apsw.Connection) -> apsw.Connection:
 
 
 def _ask(connection: apsw.Connection, query: TotalsQuery) -> QuickTotals | None:
-    if connection.execute(_VERSIONS).get != [str(DATA_VERSION), str(SCHEMA_VERSION)]:
+    if connection.execute(_VERSIONS).get != [name_version(DATA_VERSION), str(SCHEMA_VERSION)]:
         return None
     values = query._asdict()
     # If the index has one Claude directory only, as usual, the overall sums can be used.

@@ -22,7 +22,13 @@ import apsw
 from recollect import __version__
 from recollect.errors import IndexFailure
 from recollect.records.token_usage import CLASSES
-from recollect.store.data_directory import DATA_VERSION, LISTING_VERSION, SCHEMA_VERSION, VARIABLE
+from recollect.store.data_directory import (
+    DATA_VERSION,
+    LISTING_VERSION,
+    SCHEMA_VERSION,
+    VARIABLE,
+    name_version,
+)
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _FORBIDDEN = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)
@@ -342,8 +348,8 @@ def make_tables(connection: apsw.Connection) -> None:
     connection.execute(TABLES)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     write_meta(connection, "schema", str(SCHEMA_VERSION))
-    write_meta(connection, "data", str(DATA_VERSION))
-    write_meta(connection, LISTINGS_KEY, LISTING_VERSION)
+    write_meta(connection, "data", name_version(DATA_VERSION))
+    write_meta(connection, LISTINGS_KEY, name_version(LISTING_VERSION))
     write_meta(connection, "program", __version__)
     write_meta(connection, "tables", sum_tables(connection))
 

@@ -21,6 +21,7 @@ from recollect.store.data_directory import (
     VARIABLE,
     find_text_path,
     make_private_directory,
+    name_version,
 )
 from recollect.store.schema import load_checksums
 
@@ -126,6 +127,10 @@ class NotesReader:
         self._connection: apsw.Connection | None = None
         self._opened = -_KEPT_SECONDS
 
+    def reopen(self) -> None:
+        """Open the index again for the next query: it may have been replaced."""
+        self._opened = -_KEPT_SECONDS
+
     def load_session(self, path: str) -> SecretNotes:
         """Return the recorded secrets of the session of a file, and of its subagents."""
         return self.load_sessions([path]).get(path, NO_NOTES)
@@ -146,7 +151,7 @@ class NotesReader:
                 self._opened = time.monotonic()
             return None if self._connection is None else query(self._connection)
         except apsw.Error:
-            self._opened = -_KEPT_SECONDS
+            self.reopen()
             return None
 
 
@@ -160,7 +165,7 @@ def _open(path: Path) -> apsw.Connection | None:
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.execute("PRAGMA query_only = ON")
     version = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-    is_ours = version is not None and str(version[0]).startswith(f"{TEXT_SCHEMA}/")
+    is_ours = version is not None and str(version[0]).startswith(f"{name_version(TEXT_SCHEMA)}/")
     return connection if is_ours else None
 
 

@@ -258,8 +258,12 @@ def _to_row(stored: StoredListing) -> tuple[object, ...]:
     )
 
 
+def _name_version() -> str:
+    return data_directory.name_version(data_directory.LISTING_VERSION)
+
+
 def _is_outdated(connection: apsw.Connection) -> bool:
-    return schema.read_meta(connection, schema.LISTINGS_KEY) != data_directory.LISTING_VERSION
+    return schema.read_meta(connection, schema.LISTINGS_KEY) != _name_version()
 
 
 def _forget_outdated(connection: apsw.Connection) -> None:
@@ -267,4 +271,4 @@ def _forget_outdated(connection: apsw.Connection) -> None:
     if _is_outdated(connection):
         query = "UPDATE sessions SET mtime_ns = :time, counted_mtime_ns = :time"
         connection.execute(query, {"time": UNTRUSTED})
-        schema.write_meta(connection, schema.LISTINGS_KEY, data_directory.LISTING_VERSION)
+        schema.write_meta(connection, schema.LISTINGS_KEY, _name_version())

@@ -341,7 +341,7 @@ def _is_sound_for(connection: apsw.Connection, terms: str) -> bool:
 def _is_made_for(connection: apsw.Connection, terms: str) -> bool:
     if not connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'words'").get:
         return False
-    return schema.read_meta(connection, _VERSION_KEY) == f"{data_directory.TEXT_SCHEMA}/{terms}"
+    return schema.read_meta(connection, _VERSION_KEY) == _name_version(terms)
 
 
 def _open_for_writing(path: Path, terms: str, tokenizer: str) -> apsw.Connection:
@@ -369,8 +369,12 @@ def _make_tables(connection: apsw.Connection, terms: str, tokenizer: str) -> Non
     connection.execute(text_rows.TABLES.format(tokenizer=tokenizer))
     for name, value in text_rows.SETTINGS.items():
         connection.execute("INSERT INTO words(words, rank) VALUES (?, ?)", (name, value))
-    schema.write_meta(connection, _VERSION_KEY, f"{data_directory.TEXT_SCHEMA}/{terms}")
+    schema.write_meta(connection, _VERSION_KEY, _name_version(terms))
     schema.write_meta(connection, _IDENTITY_KEY, os.urandom(8).hex())
+
+
+def _name_version(terms: str) -> str:
+    return f"{data_directory.name_version(data_directory.TEXT_SCHEMA)}/{terms}"
 
 
 def _connect(path: Path) -> apsw.Connection:

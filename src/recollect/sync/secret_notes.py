@@ -11,17 +11,16 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.reader.line_blocks import LineBlock
 from recollect.redact import mask_words
 from recollect.redact.findings import Confidence, Match, RedactionPolicy
+from recollect.redact.own_rules import find_own_rules
 from recollect.redact.prefilter import find_suspicious_lines, prepare_scan
 from recollect.redact.record_lines import find_in_record, locate_in_record, mask_record
 from recollect.redact.redactor import Redactor
 from recollect.store.text_rows import SecretRow
-
-DEFINITE: Final = RedactionPolicy(likely=False)
-"""The kinds that are masked in the index, independent of the user's settings for display."""
 
 
 class NotedLine(Struct, frozen=True):
@@ -42,16 +41,18 @@ class SecretNoter:
     """Scans the lines of one range; secrets of earlier lines are recognised in later ones."""
 
     def __init__(self) -> None:
-        self._redactor = Redactor(DEFINITE)
+        self._policy = find_own_rules().policy
+        self._redactor = Redactor(self._policy)
         self._knows_any = False
 
     def scan_lines(self, lines: Sequence[bytes]) -> dict[int, NotedLine]:
         """Return the lines that contain secrets, by number."""
         joined = b"\n".join(lines)
         suspects = _find_numbers(lines, (at for at, _ in find_suspicious_lines(joined)))
-        found = {number: _find_distinct(lines[number]) for number in suspects}
+        all_kinds = replace(self._policy, likely=True)
+        found = {number: _find_distinct(lines[number], all_kinds) for number in suspects}
         located = {
-            number: locate_in_record(lines[number], DEFINITE)
+            number: locate_in_record(lines[number], self._policy)
             for number, each in found.items()
             if any(map(is_definite, each))
         }
@@ -101,8 +102,9 @@ def is_definite(match: Match) -> bool:
     return match.confidence is Confidence.DEFINITE
 
 
-def _find_distinct(line: bytes) -> tuple[Match, ...]:
-    matches = {(match.kind, match.value): match for match in reversed(find_in_record(line))}
+def _find_distinct(line: bytes, policy: RedactionPolicy) -> tuple[Match, ...]:
+    found = find_in_record(line, policy)
+    matches = {(match.kind, match.value): match for match in reversed(found)}
     return tuple(reversed(matches.values()))
 
 
@@ -142,7 +144,7 @@ def _read_identity(line: bytes) -> _Identity:
 def mask_lines(_file: str, block: LineBlock) -> Mapping[int, bytes]:
     """Return the lines of a block with definite secrets masked; a mask for a decoder."""
     found = {}
-    redactor = Redactor(DEFINITE)
+    redactor = Redactor(find_own_rules().policy)
     for start, end in find_suspicious_lines(block.data):
         line = block.data[start:end]
         masked = mask_record(line, redactor)

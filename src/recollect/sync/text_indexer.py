@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.locations import Transcript
+from recollect.redact.own_rules import find_own_rules
 from recollect.sources.growth import UNFINISHED
 from recollect.sources.source import list_mounts
 from recollect.store import text_rows
@@ -218,7 +219,10 @@ class _Indexing:
         # Compiled once and inherited, where processes are forked.
         load_rules()
         pool = ProcessPoolExecutor(
-            count_cores(), context, initializer=begin_reading, initargs=(list_mounts(),)
+            count_cores(),
+            context,
+            initializer=begin_reading,
+            initargs=(list_mounts(), find_own_rules()),
         )
         try:
             while running or (waiting and not limit.is_over):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from recollect.redact.own_rules import OwnRules, find_own_rules, use_own_rules
 from recollect.sources.growth import FileState, new_digest
 from recollect.sources.source import Source, list_mounts, mount_all
 from recollect.sync.index_access import ReadTask, to_state
@@ -20,10 +21,11 @@ _NICENESS = 5
 Batches = Sequence[Sequence[Job]]
 
 
-def begin_reading(mounts: Mapping[str, Source]) -> None:
-    """Set up a worker process, with the same sources."""
+def begin_reading(mounts: Mapping[str, Source], rules: OwnRules) -> None:
+    """Set up a worker process, with the same sources and the same rules for secrets."""
     begin_worker()
     mount_all(mounts)
+    use_own_rules(lambda: rules.stated)
     if hasattr(os, "nice"):
         # All workers wait for the writing process, so it has priority if there are few cores.
         os.nice(_NICENESS)
@@ -33,7 +35,10 @@ def read_batches(batches: Batches, inherited: Sequence[int]) -> Iterator[list[Ex
     """Yield the contents of all files in batches as they arrive; forks close `inherited` files."""
     # Loaded here once instead of in every forked process.
     new_digest()
-    work, begin = partial(_extract_batch, batches), partial(begin_reading, list_mounts())
+    work, begin = (
+        partial(_extract_batch, batches),
+        partial(begin_reading, list_mounts(), find_own_rules()),
+    )
     results = run_on_all_cores(work, len(batches), begin=begin, inherited=inherited)
     with closing(results):
         for number, data in results:

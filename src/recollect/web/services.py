@@ -1,6 +1,7 @@
 """Shared by all requests: settings, keys, the workspace and running conversations."""
 
 from recollect.reader.line_blocks import mask_by_default
+from recollect.redact.own_rules import use_own_rules
 from recollect.web.conversations.registry import Conversations
 from recollect.web.conversations.run_access import AuditLog, RunAccess
 from recollect.web.middleware import Keys
@@ -24,7 +25,9 @@ class Services:
             settings.now,
             shows_errors=settings.shows_errors,
             is_demo=settings.is_demo,
+            load_rules=settings.redaction,
         )
         self.workspace.load_redaction = settings.redaction
+        use_own_rules(settings.redaction)
         self.mask = make_mask(self.workspace)
         mask_by_default(self.mask, self.mask.load_sessions)

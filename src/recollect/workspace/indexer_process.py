@@ -25,6 +25,7 @@ from typing import Final
 from recollect.live.followed_files import RootScope
 from recollect.live.watching import find_watch_limit, must_poll
 from recollect.locations.claude_directories import TRANSCRIPT_SUFFIX
+from recollect.redact.own_rules import refresh_own_rules, use_own_rules
 from recollect.sources.safe_files import is_directory
 from recollect.sources.source import Source, list_mounts, mount_all
 from recollect.worker_processes import end_with_parent, uninterrupted
@@ -134,6 +135,7 @@ def run_indexer(
     """Send changes through `connection`; anything received from it requests text indexing."""
     end_with_parent()
     mount_all(mounts)
+    use_own_rules(task.load_rules)
     # Ctrl+C in a terminal reaches this process, too; the server decides when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit_on_signal)
@@ -276,6 +278,8 @@ class IndexerProcess:
             while True:
                 update = connection.recv()
                 if isinstance(update, Update):
+                    # The process may have found new ones, with which this update was made.
+                    refresh_own_rules()
                     self._catalog.apply(update)
                     if self._listener is not None:
                         self._listener(update)

@@ -19,6 +19,7 @@ from recollect.documents.session_listing import LiveProcess, SessionUsage
 from recollect.errors import IndexFailure, NothingFound, UnreadableInput
 from recollect.health.retention import read_retentions
 from recollect.locations import Transcript
+from recollect.redact.own_rules import LoadPolicy, refresh_own_rules
 from recollect.search.engine import ANALYZER
 from recollect.sources.cached_parts import FileParts, use_parts
 from recollect.sources.source import Stamp, make_stamp
@@ -86,6 +87,8 @@ class RefreshTask(Struct, frozen=True):
     data_directory: Path
     shows_errors: bool = False
     """Whether internal errors are reported on stderr."""
+    load_rules: LoadPolicy | None = None
+    """Loads the user's own rules for secrets."""
 
 
 class Refresher:
@@ -115,6 +118,10 @@ class Refresher:
     def run(self) -> float:
         """Run one round; return the seconds until the next."""
         started = time.monotonic()
+        if refresh_own_rules():
+            # What is stored was masked by other rules.
+            self._stamps.clear()
+            self._is_first, self._is_searchable = True, None
         transcripts = _find_transcripts(self._task)
         changed = [each for each in transcripts if self._stamps.get(each.file) != each.stamp]
         gone = tuple(self._stamps.keys() - {each.file for each in transcripts})

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.errors import RecollectError
 from recollect.reader.line_blocks import NOWHERE, LineBlock
 from recollect.redact import may_contain_secret
+from recollect.redact.own_rules import find_own_rules
 from recollect.sources.growth import FileState, Growth, find_growth_of
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes, load_hasher
@@ -35,24 +36,20 @@ if TYPE_CHECKING:
 _GROWN: Final = (Growth.UNCHANGED, Growth.APPENDED, Growth.RACY)
 _BESIDE: Final = ("/subagents/", "/tool-results/")
 
-LoadPolicy = Callable[[], "RedactionPolicy"]
-
 
 class DisplayMask:
     """Masks the lines of all sessions in one data directory; decoders accept it as a `LineMask`."""
 
-    def __init__(self, find_directory: Callable[[], Path], load_policy: LoadPolicy) -> None:
+    def __init__(self, find_directory: Callable[[], Path]) -> None:
         self._find_directory = find_directory
-        self._load_policy = load_policy
+        self._rules = find_own_rules()
         self._sessions: dict[str, SessionMask] = {}
         self._lock = threading.RLock()
 
     def __call__(self, file: str, block: LineBlock) -> Mapping[int, bytes]:
         """Return the lines of a block that contain definite secrets, with tags in their place."""
-        if (
-            block.offset >= NOWHERE
-            and not self._policy.patterns
-            and not may_contain_secret(block.data.decode("utf-8", "replace"))
+        if block.offset >= NOWHERE and not may_contain_secret(
+            block.data.decode("utf-8", "replace")
         ):
             return {}
         with self._lock:
@@ -61,6 +58,7 @@ class DisplayMask:
     def find_session(self, file: str) -> SessionMask:
         """Return the mask of the session that a file belongs to."""
         with self._lock:
+            self._check_rules()
             key = _name_session(file)
             session = self._sessions.get(file) or self._sessions.get(key)
             if session is None:
@@ -72,16 +70,24 @@ class DisplayMask:
     def load_sessions(self, files: Iterable[str]) -> None:
         """Load the masks of the sessions of files: one query takes less time than one for each."""
         with self._lock:
+            self._check_rules()
             missing = {file for file in files if not self._is_loaded(file)}
             for file, notes in self._notes.load_sessions(missing).items() if missing else ():
                 if not self._is_loaded(file):
                     self._add_session(file, notes)
 
+    def _check_rules(self) -> None:
+        """Forget all sessions if the user's own rules have changed."""
+        if self._rules is not find_own_rules():
+            self._rules = find_own_rules()
+            self._sessions.clear()
+            self._notes.reopen()
+
     def _is_loaded(self, file: str) -> bool:
         return file in self._sessions or _name_session(file) in self._sessions
 
     def _add_session(self, file: str, notes: SecretNotes) -> SessionMask:
-        session = SessionMask(self._policy, notes, self._hash)
+        session = SessionMask(self._rules.policy, notes, self._hash)
         self._sessions |= dict.fromkeys((_name_session(file), file, *notes.states), session)
         return session
 
@@ -97,14 +103,10 @@ class DisplayMask:
         # Used only for noted secrets, so the key exists.
         return load_hasher(self._find_directory())
 
-    @cached_property
-    def _policy(self) -> RedactionPolicy:
-        return self._load_policy().for_display
-
 
 def make_mask(workspace: WorkspaceResources) -> DisplayMask:
     """Return the mask for the sessions of a workspace."""
-    return DisplayMask(lambda: workspace.data_directory, lambda: workspace.redaction)
+    return DisplayMask(lambda: workspace.data_directory)
 
 
 def note_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> SecretNotes:
@@ -161,7 +163,7 @@ class SessionMask:
         self._positions: dict[str, list[int]] = {}
         for path, position in sorted(self._lines):
             self._positions.setdefault(path, []).append(position)
-        self._is_clean = not self._noted and not policy.patterns
+        self._is_clean = not self._noted
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -175,7 +177,7 @@ class SessionMask:
 
     def _recall(self, line: bytes, noted: Sequence[NotedSecret]) -> list[Match]:
         """Return the recorded secrets of a line; empty if the record is incomplete."""
-        if self._hash is None or self._policy.allow or self._policy.patterns:
+        if self._hash is None:
             return []
         from recollect.redact.plain_view import decode_view
         from recollect.redact.record_lines import read_spans
@@ -240,7 +242,7 @@ class SessionMask:
             line = data[start : len(data) if end < 0 else end]
             redactor = self.redactor
             noted = None
-            if block.offset + start < known_end and not self._policy.patterns:
+            if block.offset + start < known_end:
                 noted = self._list_matches(self._lines.get((file, block.offset + start), []))
             replaced = mask_record(line, redactor, noted)
             if replaced != line:
@@ -249,14 +251,9 @@ class SessionMask:
         return masked
 
     def _iter_known(self, data: bytes) -> Iterator[int]:
-        """Yield where secrets known from other lines occur, and those of the user's own kinds."""
-        if self._is_clean:
-            return
-        yield from self.redactor.find_known(data)
-        from recollect.redact.policy import compile_pattern
-
-        for own in self._policy.patterns:
-            yield from (found.start() for found in compile_pattern(own.pattern).finditer(data))
+        """Yield where secrets known from other lines occur."""
+        if not self._is_clean:
+            yield from self.redactor.find_known(data)
 
     def _scan(self, line: bytes) -> list[Match]:
         from recollect.redact.record_lines import find_in_record

@@ -25,6 +25,7 @@ from recollect.library.session_filters import SessionPage, SessionQuery, make_pa
 from recollect.library.sidecar_files import load_clears
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
+from recollect.redact.own_rules import LoadPolicy
 from recollect.store import DamagedIndex, run_query
 from recollect.workspace import (
     indexer_process,
@@ -73,13 +74,16 @@ class ServedWorkspace(workspace.Workspace):
         *,
         shows_errors: bool = False,
         is_demo: bool = False,
+        load_rules: LoadPolicy | None = None,
     ) -> None:
         super().__init__(roots, data_directory, now=now)
         # A server without Claude directories explains what is missing instead of failing.
         self.roots = tuple(roots)
         self.catalog = session_catalog.SessionCatalog()
         self.changes = session_catalog.ChangeFeed()
-        task = refresher.RefreshTask(self.roots, data_directory, shows_errors)
+        task = refresher.RefreshTask(
+            self.roots, data_directory, shows_errors=shows_errors, load_rules=load_rules
+        )
         self.indexer = indexer_process.IndexerProcess(self.catalog, task, self.changes.publish)
         self._cache = session_cache.SessionCache()
         self._choices = session_catalog.ChoiceCache()

@@ -16,6 +16,7 @@ from recollect.documents.health_report import HealthReport
 from recollect.errors import NothingFound
 from recollect.health.file_checks import check_files, list_inputs
 from recollect.library.opening import IncrementalSession
+from recollect.redact.own_rules import find_own_rules
 from recollect.session.session import Session
 from recollect.workspace.index_maintenance import add_local_checks
 from recollect.workspace.session_catalog import FoundSession, Snapshot, refresh_state
@@ -40,6 +41,7 @@ class SessionCache:
         self._max_bytes = max_bytes
         self._sessions: OrderedDict[str, _CachedSession] = OrderedDict()
         self._lock = threading.Lock()
+        self._rules = find_own_rules()
 
     @contextmanager
     def use(self, found: FoundSession) -> Iterator[Session]:
@@ -61,6 +63,10 @@ class SessionCache:
 
     def _find_entry(self, path: str) -> _CachedSession:
         with self._lock:
+            if self._rules is not find_own_rules():
+                # Those in memory are masked by the rules of before.
+                self._rules = find_own_rules()
+                self._sessions.clear()
             entry = self._sessions.setdefault(path, _CachedSession())
             self._sessions.move_to_end(path)
             return entry

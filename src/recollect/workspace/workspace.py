@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from recollect.errors import NothingFound, UnreadableInput
+from recollect.redact.own_rules import use_own_rules
+from recollect.workspace.config_file import load_own_policy, load_policy
 from recollect.workspace.resources import WorkspaceResources
 
 if TYPE_CHECKING:
@@ -349,6 +351,8 @@ def open_workspace(
         Path(data_directory) if data_directory else None,
         Path(prices) if prices else None,
     )
+    workspace.load_redaction = load_policy
+    use_own_rules(load_own_policy)
     if temporary:
         workspace.use_temporary_index()
     return workspace

@@ -25,7 +25,6 @@ from recollect.launch.conversation_events import (
 )
 from recollect.reader.line_blocks import masked_by
 from recollect.records.tools.planning_tools import Option, Question
-from recollect.redact.findings import RedactionPolicy
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.workspace.secret_masks import DisplayMask
 from tests.hostile import PAYLOAD, find_harm, replay
@@ -158,7 +157,7 @@ def test_a_secret_is_shown_when_asked_for() -> None:
     given = Raw(json.dumps({"command": f"deploy {key}"}).encode())
     dialog = Dialog(ToolRequest(id="r", tool="Bash", input=given, reason=f"needs {key}"))
     canvas = Canvas(RenderOptions(columns=80, is_coloured=False))
-    with masked_by(DisplayMask(Path, RedactionPolicy)):
+    with masked_by(DisplayMask(Path)):
         hidden = "\n".join(dialog.render(canvas))
         choices = dialog.choices
         assert dialog.answer("r") is None

@@ -1,11 +1,14 @@
-"""Tests of recollect.cli.config_file and config.defaults."""
+"""Tests of recollect.workspace.config_file and config.defaults."""
 
 from pathlib import Path
 
 import pytest
 
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.config_file import (
+from recollect.cli.program import Defaults, load_defaults
+from recollect.errors import UsageError
+from recollect.redact.findings import OwnPattern, RedactionPolicy
+from recollect.workspace.config_file import (
     NAME,
     SETTINGS,
     ConfigValue,
@@ -13,9 +16,6 @@ from recollect.cli.config_file import (
     load_config_values,
     load_policy,
 )
-from recollect.cli.program import Defaults, load_defaults
-from recollect.errors import UsageError
-from recollect.redact.findings import OwnPattern, RedactionPolicy
 
 FULL = """\
 # mine

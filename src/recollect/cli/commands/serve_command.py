@@ -82,9 +82,9 @@ def serve_command(  # noqa: PLR0913 - one parameter per option
       recollect serve --allow-run    # converse with Claude Code in the browser
       recollect serve --demo
     """
-    from recollect.cli.config_file import load_policy
     from recollect.web.server import check_host, serve  # slow to import
     from recollect.web.settings import Settings
+    from recollect.workspace.config_file import load_policy
 
     if demo and claude_dirs:
         raise UsageError("Use only one of --claude-dir and --demo.")

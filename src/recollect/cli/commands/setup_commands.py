@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from recollect.cli import clock, config_file, effective_settings, json_output, terminal_output
+from recollect.cli import clock, effective_settings, json_output, terminal_output
 from recollect.cli.options import claude_dir_option, json_option
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.documents.command_reports import ConfigDocument, Effective, SettingOrigin
@@ -18,6 +18,7 @@ from recollect.library.listings import iter_sessions
 from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.render.terminal import display_path
 from recollect.store.data_directory import VARIABLE
+from recollect.workspace import config_file
 
 NOW = "2026-11-13T12:00:00Z"
 """The day after the last sample session, so that "today" and "7d" have results."""

@@ -206,6 +206,13 @@ SETTINGS: Final[Mapping[str, Setting]] = {
 _REDACT: Final = ("home", "users", "hosts", "emails", "patterns", "allow")
 
 
+def load_own_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy | None":
+    """Return the policy in the settings if it has rules of the user's own; None otherwise."""
+    stated = load_config_values(environment)
+    has_own = not {"redact.patterns", "redact.allow"}.isdisjoint(stated)
+    return load_policy(environment) if has_own else None
+
+
 def load_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy":
     """Return the redaction policy in the settings."""
     from recollect.redact.findings import OwnPattern, RedactionPolicy
