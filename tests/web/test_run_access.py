@@ -65,6 +65,7 @@ ELSEWHERE = {
     f"/s/{SESSION}/reveal": "reads a secret again; tests/web/test_origins.py",
     f"/s/{SESSION}/export": "downloads what was reviewed; tests/web/test_export_review.py",
     "/file/restore": "needs the nonce of the file's page; tests/web/test_restoring.py",
+    "/archive": "copies sessions to the archive; tests/web/test_archiving.py",
     "/api/launches": "needs the API key; tests/web/test_gate.py",
     f"/api/sessions/{SESSION}/mark": "writes a star or a note; tests/web/test_marks.py",
     "/sign-in": "takes the token of a launch; tests/web/test_gate.py",
