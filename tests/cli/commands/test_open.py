@@ -2,7 +2,9 @@
 
 import json
 import os
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -74,3 +76,35 @@ def test_without_a_place_it_is_the_link_of_the_app(run_recollect: RunRecollect, 
     assert open_link(run_recollect, data) == Finished(0, "http://127.0.0.1:8123/\n", "")
     done = open_link(run_recollect, data, "9479:2")
     assert done == Finished(0, f"http://127.0.0.1:8123/s/{SESSION}#turn-2\n", "")
+
+
+def test_without_a_browser_the_link_that_signs_in_is_printed(
+    run_recollect: RunRecollect, data: Path, tmp_path: Path
+) -> None:
+    """As on a server that one is connected to with SSH."""
+    server = HTTPServer(("127.0.0.1", 0), _Launches)
+    Thread(target=server.serve_forever, daemon=True).start()
+    port = server.server_port
+    (data / "server.json").write_text(json.dumps({"pid": os.getpid(), "port": port}))
+    no_browser = {"PATH": str(tmp_path), "BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+    environment = {"RECOLLECT_DATA_DIR": str(data), **no_browser}
+    try:
+        done = run_recollect("open", "9479:2", "--browser", env=environment)
+    finally:
+        server.shutdown()
+        server.server_close()
+    app = f"http://127.0.0.1:{port}/s/{SESSION}"
+    message = f"Could not open a browser. Use this one-time link: {app}?at=turn-2#t=once"
+    assert done == Finished(0, f"{app}#turn-2\n", f"{message}\n")
+
+
+class _Launches(BaseHTTPRequestHandler):
+    """Answers with a token, as the web app does."""
+
+    def do_POST(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"token": "once"}')
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""

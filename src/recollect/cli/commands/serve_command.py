@@ -4,7 +4,6 @@ import contextlib
 import logging
 import os
 import tempfile
-import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import click
 from recollect.archive import find_archive_directory
 from recollect.archive.deleted_sessions import use_archive
 from recollect.cli import clock, command_workspace, exit_codes, options
+from recollect.cli.browser import open_browser
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import resolve_roots
@@ -158,5 +158,5 @@ def _announce(running: "Running", *, print_url: bool, opens: bool) -> None:
         click.echo(running.launch_address)
     else:
         click.echo(f"Serving on {running.address} (press Ctrl+C to stop)", err=True)
-    if opens and not print_url and not webbrowser.open(running.launch_address):
-        click.echo(f"Could not open a browser. Use this one-time link: {running.launch_address}")
+    if opens and not print_url:
+        open_browser(running.launch_address)

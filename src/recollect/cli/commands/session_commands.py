@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from recollect.cli.browser import open_browser
 from recollect.cli.command_workspace import command_workspace
 from recollect.cli.commands.run_command import PassthroughCommand, get_client_arguments
 from recollect.cli.options import SessionName, claude_dir_option, json_option, session_argument
@@ -110,7 +111,7 @@ def open_command(
             f"The web app is not running. Start it with `recollect serve` and open {path} there."
         )
     if browser and server:
-        click.launch(make_sign_in_link(server, path))
+        open_browser(make_sign_in_link(server, path))
     return 0
 
 
