@@ -180,8 +180,8 @@ def test_a_title_across_the_end_of_the_head_is_found(root: ClaudeRoot) -> None:
 def test_words_about_a_title_are_no_title(root: ClaudeRoot) -> None:
     """A tool result in the middle that holds a record, as text or as JSON, names nothing."""
     record = {"type": "custom-title", "customTitle": "Wrong"}
-    told = result(json.dumps(record), given=record, uuid="r9")
-    lines = [prompt("drain"), *FILLER, told, *FILLER, reply("Done.", uuid="end")]
+    answered = result(json.dumps(record), given=record, uuid="r9")
+    lines = [prompt("drain"), *FILLER, answered, *FILLER, reply("Done.", uuid="end")]
     transcript = locate_file(root.session(FIRST, *lines))
     listing = read_listing(transcript, SessionContext())
     assert listing is not None

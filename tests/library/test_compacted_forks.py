@@ -19,7 +19,7 @@ def compaction(uuid: str, *, seconds: float = 60) -> Line:
     return {**record, "type": "system", "subtype": "compact_boundary", "content": "Conversation…"}
 
 
-def told(session_id: str, *lines: Line) -> list[Line]:
+def copy_lines(session_id: str, *lines: Line) -> list[Line]:
     """Lines as a client of 2.1 copies them, with the id of the session that they are in."""
     return [{**line, "sessionId": session_id} for line in lines]
 
@@ -27,13 +27,13 @@ def told(session_id: str, *lines: Line) -> list[Line]:
 def write_parent(root: ClaudeRoot, session_id: str = FIRST, *, modified: float = 3600) -> None:
     """Write a session that was compacted in the middle."""
     lines = (prompt("drain"), reply("Done."), compaction(BOUNDARY), reply("On.", uuid="a2"))
-    root.session(session_id, *told(session_id, *lines), modified=modified)
+    root.session(session_id, *copy_lines(session_id, *lines), modified=modified)
 
 
 def write_fork(root: ClaudeRoot, session_id: str, first: Line) -> None:
     """Write a session that begins with a compaction."""
     own = (prompt("fill it", uuid=f"p-{session_id}"), reply("Full.", uuid=f"r-{session_id}"))
-    root.session(session_id, *told(session_id, first, *own))
+    root.session(session_id, *copy_lines(session_id, first, *own))
 
 
 def list_origins(root: ClaudeRoot) -> dict[str, str | None]:

@@ -18,7 +18,7 @@ from tests.sync.world import World
 
 FLIPS, SLOW_FLIPS = 15, 200
 GROUPS = (Group.DAY, Group.SESSION, Group.PROJECT, Group.SUBAGENT, Group.TOOL)
-Told = tuple[list[UsageReport], list[Explanation]]
+Answers = tuple[list[UsageReport], list[Explanation]]
 
 
 @pytest.fixture(scope="module")
@@ -28,25 +28,25 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
     return Indexed(World(base, base / "data"))
 
 
-def ask(indexed: Indexed) -> Told:
+def ask(indexed: Indexed) -> Answers:
     """Ask various questions that together read most of the index."""
     zone = load_zone("UTC")
 
-    def question(queries: UsageQueries) -> Told:
+    def question(queries: UsageQueries) -> Answers:
         ledger = UsageLedger(queries, [indexed.world.root])
         questions = [UsageQuery(group=group, zone=zone, breakdown=True) for group in GROUPS]
         reports = [load_report(ledger, each) for each in questions]
         targets = ["2026-03-02", *(str(row.key) for row in reports[1].rows)]
         return reports, [explain(ledger, each, zone, date(2026, 4, 1)) for each in targets]
 
-    told, failure = query_ledger(indexed.world.data, indexed.world.find(), question)
+    answers, failure = query_ledger(indexed.world.data, indexed.world.find(), question)
     assert failure is None
-    return told
+    return answers
 
 
-def simplify(told: Told) -> object:
+def simplify(answers: Answers) -> object:
     """The answers without the zone, which is another object each time."""
-    reports, explanations = told
+    reports, explanations = answers
     return [(each.rows, each.totals) for each in reports], explanations
 
 

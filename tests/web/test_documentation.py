@@ -84,10 +84,10 @@ def test_every_endpoint_is_shown_once(server: RunningServer) -> None:
     ]
     (card,) = (each for each in find_texts(page, "section") if each.startswith("GET /api/events "))
     events = (f"{name} {kind.data.__name__} {kind.meaning}" for name, kind in EVENTS.items())
-    told = (
+    shown = (
         f"Event Data Description {' '.join(events)} Returns text/event-stream 200 401 404 422 503"
     )
-    assert card[card.index("Event Data") :] == told
+    assert card[card.index("Event Data") :] == shown
 
 
 def test_every_page_is_documented() -> None:

@@ -174,7 +174,7 @@ def test_turns_that_do_not_exist_are_refused(
 def test_the_command_has_the_same_errors(
     branched: RunningServer, run_recollect: RunRecollect, query: str, status: int, message: str
 ) -> None:
-    """Who tries a range on the page can use it there."""
+    """A range that works on the page works there too."""
     path = next(branched.root.rglob(f"{FORKED}.jsonl"))
     result = run_recollect("export", str(path), "--format", "text", f"--{query}")
     assert (result.code, message in result.stderr) == ({422: 2, 404: 3}[status], True)
@@ -231,7 +231,7 @@ def test_a_table_is_downloaded_by_its_name(server: RunningServer) -> None:
 
 @pytest.mark.slow
 def test_without_the_extra_the_menu_says_what_to_install(tmp_path: Path) -> None:
-    """In the place of the format; who asks for it nevertheless is told the same."""
+    """In place of the format; a request for it gets the same message."""
     write_session(tmp_path / "claude", [say("hello")], PLAIN)
     with run_server(tmp_path, tmp_path / "claude", module="tests.export.without_parquet") as alone:
         for address in (f"/s/{PLAIN}", f"/s/{PLAIN}/export"):

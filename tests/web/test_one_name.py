@@ -52,16 +52,16 @@ def assert_one_name(root: Path, folder: Path, shown: int) -> None:
         usage = server.get("/api/usage?group=session&limit=1000").json()["rows"]
         server.wait_until_current()
         history = server.get("/api/history/sessions?pageSize=200").json()["sessions"]
-        told = {each["id"]: (each["title"], each["firstMessage"]) for each in history}
-        assert told == {each: listed[each] for each in told if each in listed}
+        named = {each["id"]: (each["title"], each["firstMessage"]) for each in history}
+        assert named == {each: listed[each] for each in named if each in listed}
         assert {row["key"]: row["title"] for row in usage if row["key"] in listed} == {
             row["key"]: listed[row["key"]][0] for row in usage if row["key"] in listed
         }
         page = server.get("/sessions").body
         rows = find_texts(page, "tr", data_session="")
-        assert len(rows) == min(len(told), 50)
+        assert len(rows) == min(len(named), 50)
         # Of a session without any prompt `show` has nothing to show.
-        for session in [each for each in told if listed[each][1]][:shown]:
+        for session in [each for each in named if listed[each][1]][:shown]:
             assert _ask_names(server, session) == dict.fromkeys(
                 ("show", "API session"), listed[session]
             )

@@ -41,7 +41,7 @@ def test_it_rings_for_a_new_directory_and_for_what_is_written_in_it(tmp_path: Pa
 
 
 def test_it_is_not_relied_on_after_a_silence_about_changes(tmp_path: Path) -> None:
-    """A drive whose changes are not told is looked at as often as before."""
+    """A drive without reliable events is polled as often as before."""
     change_signal = ChangeSignal([copy_demo(tmp_path)])
     _wait_until_reliable(change_signal)
     for _ in range(MAX_MISSES):

@@ -22,11 +22,11 @@ def _run_until_level(refresher: Refresher) -> None:
 
 def test_everything_is_published_once(tmp_path: Path) -> None:
     """The first passes bring a catalog up to date; a pass without a change publishes nothing."""
-    catalog, told = SessionCatalog(), list[Update]()
+    catalog, updates = SessionCatalog(), list[Update]()
     root = copy_demo(tmp_path)
 
     def tell(update: Update) -> None:
-        told.append(update)
+        updates.append(update)
         catalog.apply(update)
 
     refresher = Refresher(RefreshTask((root,), tmp_path / "data"), tell)
@@ -36,9 +36,9 @@ def test_everything_is_published_once(tmp_path: Path) -> None:
     assert len([each for each in known.sessions if not each.is_subagent]) == 8
     assert [each.id for each in known.sessions if each.turn_count is None] == []
     assert len(known.present.usage) == 8
-    told.clear()
+    updates.clear()
     refresher.run()
-    assert told == []
+    assert updates == []
 
 
 def test_titles_in_other_files_are_followed(tmp_path: Path) -> None:
@@ -90,14 +90,14 @@ def test_refresher_need_no_root(tmp_path: Path) -> None:
 
 def test_refresher_outlive_an_index_that_cannot_be_written(tmp_path: Path) -> None:
     """Sessions are listed all the same, and the reason is published."""
-    catalog, told = SessionCatalog(), list[Update]()
+    catalog, updates = SessionCatalog(), list[Update]()
     (tmp_path / "data").write_text("a file", encoding="ascii")
-    refresher = Refresher(RefreshTask((copy_demo(tmp_path),), tmp_path / "data"), told.append)
+    refresher = Refresher(RefreshTask((copy_demo(tmp_path),), tmp_path / "data"), updates.append)
     refresher.run()
-    for update in told:
+    for update in updates:
         catalog.apply(update)
     assert len(catalog.snapshot.sessions) > 8
-    assert [update.failure for update in told if update.failure] != []
+    assert [update.failure for update in updates if update.failure] != []
 
 
 @pytest.mark.slow
@@ -115,10 +115,10 @@ def test_indexer_ends_at_any_moment(tmp_path: Path) -> None:
 
 def test_refresher_index_texts_again_that_somebody_deleted(tmp_path: Path) -> None:
     """Another process that finds the full-text index damaged deletes it."""
-    catalog, told = SessionCatalog(), list[Update]()
+    catalog, updates = SessionCatalog(), list[Update]()
 
     def tell(update: Update) -> None:
-        told.append(update)
+        updates.append(update)
         catalog.apply(update)
 
     task = RefreshTask((copy_demo(tmp_path),), tmp_path / "data")
@@ -126,9 +126,9 @@ def test_refresher_index_texts_again_that_somebody_deleted(tmp_path: Path) -> No
     _run_until_level(refresher)
     before = find_text_identity(task.data_directory)
     delete_texts(task.data_directory)
-    told.clear()
+    updates.clear()
     _run_until_level(refresher)
     after = find_text_identity(task.data_directory)
     assert None not in {before, after}
     assert before != after
-    assert told == [Update(is_searchable=True)]
+    assert updates == [Update(is_searchable=True)]

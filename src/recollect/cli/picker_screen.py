@@ -251,7 +251,7 @@ class Picker:
             (("f1",), True, self._switch_help),
             (("?",), has_no_query, self._switch_help),
             (("escape",), True, self._leave),
-            # An Alt key without a meaning must not leave.
+            # An unbound Alt key must not quit the picker.
             (("escape", Keys.Any), True, lambda: None),
             (("c-c",), True, self._quit),
             (("c-d",), True, self._quit),

@@ -142,7 +142,7 @@ class _Search:
         return self._automaton.find_matches_as_indexes(data, overlapping=True)
 
     def find_discord_tokens(self, data: bytes) -> Iterator[int]:
-        """Yield where the token without a keyword may be."""
+        """Yield the possible positions of the token without a keyword."""
         return (match.start() for match in self._discord_token.finditer(data))
 
 

@@ -87,7 +87,7 @@ def _find_numbers(lines: Sequence[bytes], places: Iterable[int]) -> set[int]:
 
 
 _SAMPLE: Final = b'{"text": "API_KEY=Zk3vQ9xWb7Lm2Rt8Yc5N token-a1b2c3d4e5f6g7h8i9j0 --auth v1.2"}'
-"""Takes the paths that the texts of nearly every history take, and is no secret of anybody."""
+"""A made-up text that exercises the rules that nearly every history needs."""
 
 
 def load_rules() -> None:

@@ -72,7 +72,7 @@ class ErrorPage(Struct, frozen=True, kw_only=True):
     unknown_address: str = ""
     """The path, if there is no page at it."""
     is_missing: bool = False
-    """Whether what was asked for is not there; otherwise the request has a mistake."""
+    """Whether the requested object does not exist; otherwise the request is invalid."""
     is_unknown_session: bool = False
     candidates: tuple[Candidate, ...] = ()
     """Sessions that may have been meant."""

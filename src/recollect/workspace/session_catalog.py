@@ -152,7 +152,7 @@ class FoundSession(Struct, frozen=True, kw_only=True):
 
 
 class UnknownSession(NothingFound):
-    """No session has the id that was asked for."""
+    """No session has the requested id."""
 
 
 def find_session(known: Snapshot, session_id: str, project: str | None = None) -> FoundSession:

@@ -20,10 +20,10 @@ from tests.web.running import RunningServer
 pytestmark = pytest.mark.slow
 
 ATTACK = r"""async ([target, session]) => {
-  const told = {};
+  const results = {};
   const attempt = async (name, deed) => {
     const limit = new Promise((resolve) => setTimeout(resolve, 3000, "silence"));
-    told[name] = await Promise.race([deed().catch((error) => `refused ${error.name}`), limit]);
+    results[name] = await Promise.race([deed().catch((error) => `refused ${error.name}`), limit]);
   };
   const read = (path, options) => async () => (await fetch(target + path, options)).text();
   const load = (make) => () => new Promise((resolve) => {
@@ -82,10 +82,10 @@ ATTACK = r"""async ([target, session]) => {
     };
     form.submit();
   }));
-  return told;
+  return results;
 }"""
 
-TOLD = {
+EXPECTED = {
     "fetch": "refused TypeError",
     "fetch a page": "refused TypeError",
     "fetch with a header": "refused TypeError",
@@ -151,10 +151,10 @@ def test_other_origins_get_nothing(
             lambda each: answered.update({each["requestId"]: each["statusCode"]}),
         )
         network.send("Network.enable")
-        told = page.evaluate(ATTACK, [f"http://{own_name}:{server.port}", SESSION])
+        results = page.evaluate(ATTACK, [f"http://{own_name}:{server.port}", SESSION])
     ours = {key for key, address in asked.items() if f":{server.port}/" in address}
-    assert told == TOLD
-    assert len(ours) >= len(TOLD) - 2
+    assert results == EXPECTED
+    assert len(ours) >= len(EXPECTED) - 2
     assert {answered[key] for key in ours & answered.keys()} == {403}
 
 
