@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -164,16 +164,24 @@ class ServedWorkspace(workspace.Workspace):
 
     def locate(self, session_id: str, project: str | None = None) -> session_catalog.FoundSession:
         """Return a session and its files by id, and by project if several have the same id."""
-        try:
-            return session_catalog.find_session(self.snapshot, session_id, project)
-        except NothingFound:
-            # The newest are listed first, so an older session may not be listed yet.
+        known = self.catalog.snapshot
+        if not known.is_listed:
+            # On a busy machine listing takes longer than anybody waits.
+            with suppress(NothingFound):
+                return session_catalog.find_session(known, session_id, project)
+            with suppress(NothingFound):
+                return session_catalog.find_on_disk(self.roots, session_id, project)
+            # A partial session is known only to the indexer.
             self.catalog.wait_for_all(ALL_SECONDS)
-            return session_catalog.find_session(self.catalog.snapshot, session_id, project)
+        return session_catalog.find_session(self.catalog.snapshot, session_id, project)
 
     def complete_id(self, prefix: str) -> str | None:
         """Return the id of a session by its first characters; None if there is none."""
-        return session_catalog.complete_id(self.snapshot, prefix)
+        if found := session_catalog.complete_id(self.snapshot, prefix):
+            return found
+        # The newest are listed first, so an older session may not be listed yet.
+        self.catalog.wait_for_all(ALL_SECONDS)
+        return session_catalog.complete_id(self.catalog.snapshot, prefix)
 
     def complete(self, listing: SessionListing) -> SessionListing:
         """Return a listing with its usage, its running client and its expiry."""

@@ -9,6 +9,7 @@ import secrets
 import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator, Iterable, Mapping
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, structs
@@ -19,6 +20,7 @@ from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import refresh
 from recollect.locations.references import MIN_PREFIX_LENGTH
+from recollect.sync import find_transcripts
 from recollect.workspace.session_queries import RuntimeState
 
 
@@ -174,6 +176,21 @@ def find_session(known: Snapshot, session_id: str, project: str | None = None) -
         transcript=transcript,
         relatives=tuple(_find_relatives(known, listing, transcript)),
     )
+
+
+def find_on_disk(
+    roots: Iterable[Path], session_id: str, project: str | None = None
+) -> FoundSession:
+    """Return the session with that id without a list: only its own transcript is read."""
+    from recollect.library.listings import SessionContext, read_listing  # rarely needed
+
+    context = SessionContext()
+    transcripts = {each.file: each for each in find_transcripts(roots)}
+    named = (each for each in transcripts.values() if each.name == session_id)
+    listings = [listing for each in named if (listing := read_listing(each, context))]
+    listings.sort(key=lambda each: -each.activity)
+    found = Snapshot(sessions=tuple(listings), transcripts=transcripts)
+    return find_session(found, session_id, project)
 
 
 def complete_id(known: Snapshot, prefix: str) -> str | None:
