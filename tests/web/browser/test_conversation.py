@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import APIResponse, Browser, Route, expect
 
 from tests.web.browser.accessibility import find_issues_of_themes
 from tests.web.browser.chatting import end, expect_status, find_card, send, start
@@ -341,6 +341,8 @@ def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker)
     card.locator(".ask-body").focus()
     page.keyboard.press("a")
     expect(card).to_have_count(0)
+    # The card is gone as soon as the server has the answer; the client has it only then.
+    expect_status(page, "idle")
     (kept,) = talker.list_responses()[-1]["updatedPermissions"]
     assert kept["rules"] == [{"toolName": "Bash", "ruleContent": "echo three"}]
     end(page)
@@ -488,6 +490,30 @@ def test_two_tabs_answer_once(browser: Browser, talker: Talker) -> None:
         end(first)
         expect(second.locator("[data-ended]")).to_be_visible()
         assert one.problems + two.problems == []
+
+
+def test_a_card_that_comes_late_is_not_shown(desk: Visit, talker: Talker) -> None:
+    """Answered in another tab while this one was loading it: there is nothing to answer."""
+    page = start(desk, talker.project)
+    conversation = page.url.rpartition("/")[2]
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/c/*/requests/*", lambda route: held.append((route, route.fetch())))
+    with page.expect_request("**/c/*/requests/*"):
+        send(page, "tools one")
+    expect_status(page, "waiting for you")
+    while not held:
+        page.wait_for_timeout(10)
+    ((route, answer),) = held
+    request = route.request.url.rpartition("/")[2]
+    assert answer.ok
+    assert talker.act(conversation, "answers", request=request, decision="allow").status == 200
+    expect_status(page, "idle")
+    with page.expect_request_finished():
+        route.fulfill(response=answer)
+    send(page, "say Next")
+    expect(page.locator("#turns .said").last).to_contain_text("Next")
+    expect(find_card(page)).to_have_count(0)
+    end(page)
 
 
 GIVE_IMAGE = """

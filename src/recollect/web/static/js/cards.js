@@ -18,6 +18,8 @@ export class Cards {
     this.place = getElement(article, "[data-asks]", HTMLElement);
     this.address = article.dataset.address ?? "";
     this.nonce = article.dataset.nonce ?? "";
+    /** @type {Set<string>} */
+    this.settled = new Set();
     this.place.addEventListener("click", (event) => this.click(event));
     this.place.addEventListener("keydown", (event) => this.press(event));
     this.place.addEventListener("input", (event) => this.choose(event));
@@ -38,9 +40,9 @@ export class Cards {
     if (this.find(id)) return;
     const path = id.split("/").map(encodeURIComponent).join("/");
     const fragment = await fetchFragment(`${this.address}/requests/${path}`);
-    // None if it was settled in the meantime: the event that says so follows.
+    // None if it was settled in the meantime. The event that says so follows, or was here before.
     const card = fragment.querySelector(".ask");
-    if (!(card instanceof HTMLElement) || this.find(id)) return;
+    if (!(card instanceof HTMLElement) || this.find(id) || this.settled.has(id)) return;
     this.place.append(card);
     addCopyButtons(card);
     this.disableBriefly(card);
@@ -48,6 +50,7 @@ export class Cards {
 
   /** @param {string} id */
   remove(id) {
+    this.settled.add(id);
     const card = this.find(id);
     if (card?.contains(document.activeElement)) this.onLeft?.();
     card?.remove();
