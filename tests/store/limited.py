@@ -25,7 +25,8 @@ if int(room):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
 from pathlib import Path
 from recollect.errors import RecollectError
-from recollect.sync.sync_engine import find_transcripts, is_current, sync
+from recollect.sync.index_access import find_transcripts, is_current
+from recollect.sync.sync_engine import sync
 try:
     found = find_transcripts([Path(root)])
     level = is_current(Path(data), found)

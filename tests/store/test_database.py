@@ -19,7 +19,7 @@ from recollect.store.database import (
     transaction,
 )
 from recollect.store.schema import NEWER_NAME, TABLE_NAMES, read_meta, write_meta
-from recollect.sync.sync_engine import is_current
+from recollect.sync.index_access import is_current
 from tests.sync.lines import Line
 from tests.sync.world import World, assert_same
 

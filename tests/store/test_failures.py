@@ -11,7 +11,8 @@ import pytest
 from recollect.errors import IndexFailure
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.schema import DamagedIndex, is_damage, translate_errors
-from recollect.sync.sync_engine import is_current, sync
+from recollect.sync.index_access import is_current
+from recollect.sync.sync_engine import sync
 from tests.store.limited import sync_limited
 from tests.sync.lines import Line
 from tests.sync.world import World, assert_same

@@ -19,7 +19,8 @@ CODE = """
 import os
 import sys
 from pathlib import Path
-from recollect.sync.sync_engine import find_transcripts, sync
+from recollect.sync.index_access import find_transcripts
+from recollect.sync.sync_engine import sync
 from recollect.sync.workers import Limits
 root, data, pool, commit, rebuild = sys.argv[1:]
 found = find_transcripts([Path(root)])

@@ -13,7 +13,8 @@ from recollect.errors import UsageError
 from recollect.sources.source import is_racy
 from recollect.store.catalog import load_files
 from recollect.store.schema import read_meta
-from recollect.sync.sync_engine import SyncProgress, SyncReport, is_current, sync
+from recollect.sync.index_access import is_current
+from recollect.sync.sync_engine import SyncProgress, SyncReport, sync
 from recollect.sync.workers import Limits
 from tests.sync.lines import PRICED, Line, user_line
 from tests.sync.world import World, add_up, assert_same

@@ -36,7 +36,8 @@ text_indexer.index_texts(Path(sys.argv[2]), ANALYZER, find_transcripts([Path(sys
 SYNC = """
 import sys
 from pathlib import Path
-from recollect.sync.sync_engine import find_transcripts, sync
+from recollect.sync.index_access import find_transcripts
+from recollect.sync.sync_engine import sync
 from recollect.sync.workers import Limits
 limits = Limits(pool_bytes=0, batch_bytes=1 << 16)
 sync(Path(sys.argv[2]), find_transcripts([Path(sys.argv[1])]), limits=limits)

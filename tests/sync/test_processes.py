@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import IndexFailure
 from recollect.store.data_directory import hold_lock
-from recollect.sync.sync_engine import is_current
+from recollect.sync.index_access import is_current
 from tests.sync.history import list_children, start_sync, write_history
 from tests.sync.lines import Line
 from tests.sync.world import Dump, World, add_up, assert_same

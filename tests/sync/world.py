@@ -18,7 +18,8 @@ from recollect.store.catalog import Names, load_files
 from recollect.store.database import Connection, open_for_reading
 from recollect.store.ledger_rows import CORRECTION_COLUMNS, HOUR_COLUMNS, KEYS, MESSAGE_COLUMNS
 from recollect.store.schema import FIGURES
-from recollect.sync.sync_engine import OnProgress, SyncReport, find_transcripts, sync
+from recollect.sync.index_access import find_transcripts
+from recollect.sync.sync_engine import OnProgress, SyncReport, sync
 from recollect.sync.workers import Limits
 
 NAMED = ("model", "branch", "version", "entrypoint", "cwd", "tools", "terms")

@@ -21,22 +21,10 @@ from recollect.sync.index_access import (
     SyncPlan,
     find_changed,
     find_price_fingerprint,
-    find_transcripts,
-    is_current,
     make_plan,
 )
 from recollect.sync.usage_counting import CostRule, Extract, extract, load_costs
 from recollect.sync.workers import Limits, count_bytes, iter_extracts, make_jobs
-
-__all__ = [
-    "Limits",
-    "OnProgress",
-    "SyncProgress",
-    "SyncReport",
-    "find_transcripts",
-    "is_current",
-    "sync",
-]
 
 
 class SyncProgress(Struct, frozen=True):
