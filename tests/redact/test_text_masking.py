@@ -1,10 +1,11 @@
 """Tests of recollect.redact."""
 
+import sys
 from random import Random
 
 import pytest
 
-from recollect.redact import cut_text, mask_in_lines, mask_words, may_contain_secret
+from recollect.redact import cut_text, mask_in_lines, mask_name, mask_words, may_contain_secret
 from recollect.redact.policy import find_secrets
 from tests.redact.made_up_secrets import WITH_RULE, make_pem
 
@@ -43,6 +44,17 @@ def test_what_only_looks_similar_needs_none(text: str) -> None:
 def test_a_short_text_is_masked_without_numbers() -> None:
     """A title does not know how many secrets its session has."""
     assert mask_words(f"deploy with {KEY}") == "deploy with [redacted:aws-key]"
+
+
+@pytest.mark.parametrize(
+    "name", ["msg_01qkJVGVG6tfB9XVi3MWZrpJ", "msg_bdrk_01" + "aB3dE" * 4 + "fG"]
+)
+def test_the_id_of_a_reply_needs_no_rules(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every session has one; a key in its place is masked."""
+    monkeypatch.setitem(sys.modules, "recollect.redact.redactor", None)
+    assert mask_name(name) == name
+    monkeypatch.undo()
+    assert mask_name(f"msg_{KEY}") == "msg_[redacted:aws-key]"
 
 
 @pytest.mark.parametrize(

@@ -68,14 +68,16 @@ def mask_words(text: str) -> str:
 _UNLIKE_NAMES: Final = re.compile(
     r"[A-Za-z0-9]{20,}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}|~|://[^\s/]*:[^\s/]*@"
 )
+_MESSAGE_ID: Final = re.compile(r"msg_(?:[a-z]{4}_)?01[A-Za-z0-9]{22}")
 
 
 def mask_name(text: str) -> str:
     """Return the name of a model, a branch or a tool without definite secrets.
 
-    The rules are not loaded for dates and versions in the name.
+    The rules are not loaded for dates and versions in the name, nor for the id of a reply.
     """
-    return mask_words(text) if _UNLIKE_NAMES.search(text) or _matches_own(text) else text
+    is_unlike = _UNLIKE_NAMES.search(text) and not _MESSAGE_ID.fullmatch(text)
+    return mask_words(text) if is_unlike or _matches_own(text) else text
 
 
 _UNLIKE_FOLDERS: Final = re.compile(

@@ -40,7 +40,9 @@ def mask_listing(listing: SessionListing) -> SessionListing:
     from recollect.redact import mask_name, mask_path, mask_words
 
     texts = {name: text for name in _FIELDS if (text := getattr(listing, name))}
-    masked = {name: mask_words(text) for name, text in texts.items()}
+    # A title is often the first prompt.
+    words = {text: mask_words(text) for text in set(texts.values())}
+    masked = {name: words[text] for name, text in texts.items()}
     names = {name: text for name in _NAMES if (text := getattr(listing, name))}
     masked |= {name: mask_name(text) for name, text in names.items()}
     project, models = mask_path(listing.project), tuple(map(mask_name, listing.models))
