@@ -31,8 +31,12 @@ from recollect.worker_processes import count_cores, is_forking, uninterrupted
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-WRITE_BYTES: Final = 24 << 20
-"""Amount of text to write in one transaction, which is the most that a kill can lose."""
+WRITE_BYTES: Final = 12 << 20
+"""Amount of text to write in one transaction, which is the most that a kill can lose.
+
+With twice as much, indexing takes 22 MB more memory, and searches take 2 % less time: there are
+fewer segments.
+"""
 
 _GROUP_BYTES: Final = {Stage.CONVERSATION: 16 << 20, Stage.TOOLS: 4 << 20}
 """Bytes per task of a worker, by stage: most text is in tools, so tasks are about equally large."""
