@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -69,17 +70,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_mask() -> Iterator[None]:
-    """Reset what an app of this process has masked."""
+    """Reset what an app of this process has masked, and its rules for secrets."""
     yield
     masking = sys.modules.get("recollect.reader.line_blocks")
     if masking is not None:
         masking.mask_by_default(None)
+    rules = sys.modules.get("recollect.redact.own_rules")
+    if rules is not None:
+        rules.use_own_rules(None)
 
 
 @pytest.fixture
 def breaches(pytestconfig: pytest.Config) -> list[str]:
     """Accesses to the real home in this process so far; empty unless a test is about the guard."""
     return pytestconfig.stash[BREACHES]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _environment_of_shared_fixtures(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Point every home variable away from the real home for fixtures that several tests share."""
+    with _make_environment(pytestconfig, tmp_path_factory):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +103,16 @@ def safe_environment(
 
     Variables of the program itself are removed.
     """
+    with _make_environment(pytestconfig, tmp_path_factory):
+        yield
+    # A test must fail even if the code under test swallowed the guard's AssertionError.
+    assert breaches == []
+
+
+@contextmanager
+def _make_environment(
+    config: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("CLAUDE", "RECOLLECT_"))]:
@@ -97,12 +120,10 @@ def safe_environment(
                 patch.delenv(name)
         for name, value in _home_variables(home).items():
             patch.setenv(name, str(value))
-        for name, text in policy_to_environment(pytestconfig.stash[POLICY]).items():
+        for name, text in policy_to_environment(config.stash[POLICY]).items():
             patch.setenv(name, text)
         patch.setenv("PYTHONPATH", str(GUARD), prepend=os.pathsep)
         yield
-    # A test must fail even if the code under test swallowed the guard's AssertionError.
-    assert breaches == []
 
 
 @pytest.fixture(scope="session")

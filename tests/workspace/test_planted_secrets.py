@@ -181,6 +181,7 @@ def test_no_event_sends_a_secret(tmp_path: Path, session: str) -> None:
 POSTS = {
     "/api/launches": "starts claude and answers with an id",
     "/api/sessions/{}/mark": "answers with the user's own star and note",
+    "/archive": "redirects to the home page",
     "/file/restore": "sends a masked diff: tests/web/test_restoring.py",
     "/s/{}/export": "sends what a person has reviewed: tests/web/test_export_review.py",
     "/s/{}/reveal": "shows one secret to a person who asks for it",
