@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.redact import mask_words
 from recollect.redact.growing_text import GrowingText
+from recollect.redact.quick_masks import mask_words
 from tests.redact.labelled_set import is_readable
 from tests.redact.made_up_secrets import WITH_RULE, Family
 from tests.redact.secret_contexts import write_down

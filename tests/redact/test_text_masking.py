@@ -5,8 +5,14 @@ from random import Random
 
 import pytest
 
-from recollect.redact import cut_text, mask_in_lines, mask_name, mask_words, may_contain_secret
 from recollect.redact.policy import find_secrets
+from recollect.redact.quick_masks import (
+    cut_text,
+    mask_in_lines,
+    mask_name,
+    mask_words,
+    may_contain_secret,
+)
 from tests.redact.made_up_secrets import WITH_RULE, make_pem
 
 KEY = "AKIAIOSFODNN7RTGHJKL"

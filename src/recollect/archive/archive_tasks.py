@@ -27,7 +27,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.locations.claude_directories import decode_id
 from recollect.locations.place_names import read_place
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.sources.source import is_only_archived, is_present
 
 

@@ -25,7 +25,7 @@ from recollect.atomic_files import make_directories
 from recollect.errors import UnreadableInput
 from recollect.locations import claude_directories
 from recollect.quantities import format_count
-from recollect.redact import mask_path, mask_words
+from recollect.redact.quick_masks import mask_path, mask_words
 from recollect.sources.safe_files import list_readable, open_file
 from recollect.sources.source import Entry, find_stamp
 

@@ -15,7 +15,7 @@ from recollect.cli.terminal_output import GAP, faint, join_lines, label_id, pad,
 from recollect.errors import UsageError
 from recollect.locations.place_names import PlaceName
 from recollect.quantities import format_time
-from recollect.redact import mask_lines, mask_path
+from recollect.redact.quick_masks import mask_lines, mask_path
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_time
 

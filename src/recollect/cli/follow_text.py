@@ -18,7 +18,7 @@ from recollect.library.opening import read_subagent_meta
 from recollect.live import live_events
 from recollect.locations import TranscriptKind
 from recollect.records.envelope import Record
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.render.terminal import safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, indent
 from recollect.render.terminal.terminal_turns import render_prompt, render_step, render_turn_rule

@@ -102,7 +102,7 @@ def parse_status(data: bytes) -> StatusInput:
 def _mask(model: str | None) -> str | None:
     if model is None or len(model) < _MIN_SECRET:
         return model
-    from recollect.redact import mask_name  # only for a name that may contain a secret
+    from recollect.redact.quick_masks import mask_name  # only for a name that may contain a secret
 
     return mask_name(model)
 

@@ -21,7 +21,7 @@ from recollect.documents import turn_documents
 from recollect.export.export_content import ExportContent
 from recollect.export.export_options import ExportOptions, Images, Theme, select_steps
 from recollect.export.writing import Piece
-from recollect.redact import cut_text
+from recollect.redact.quick_masks import cut_text
 from recollect.render.html import html_parts
 from recollect.render.html.html_text import MAX_COLOURED_LENGTH, show_text
 from recollect.render.html.html_turns import Frame, render_turn

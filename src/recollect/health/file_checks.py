@@ -32,7 +32,7 @@ from recollect.reader.line_blocks import MAX_LINE, iter_pieces
 from recollect.reader.transcript_reader import TranscriptDecoder
 from recollect.records import decoding, envelope, state
 from recollect.records.stream.message_decoding import decode_message, looks_like_stream
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.render.terminal import safe_text
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile

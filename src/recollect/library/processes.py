@@ -106,7 +106,7 @@ def _make_process(pid: int, stated: ProcessFile) -> LiveProcess:
 def _mask(name: str | None) -> str | None:
     if not name or len(name) < _MIN_SECRET:
         return name
-    from recollect.redact import mask_words  # only for clients that have a name
+    from recollect.redact.quick_masks import mask_words  # only for clients that have a name
 
     return mask_words(name)
 

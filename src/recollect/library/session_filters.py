@@ -135,7 +135,7 @@ def _make_directory_filter(directory: str | None) -> Callable[[SessionListing], 
 
 def hide_path(listing: SessionListing) -> SessionListing:
     """Mask the path of a session for output: like other names, it may contain a secret."""
-    from recollect.redact import mask_path  # only for JSON
+    from recollect.redact.quick_masks import mask_path  # only for JSON
 
     path = mask_path(listing.path)
     return listing if path == listing.path else replace(listing, path=path)

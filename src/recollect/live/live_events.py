@@ -30,7 +30,7 @@ from recollect.locations import TranscriptKind
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Chain, Damaged, Record
 from recollect.records.state import ContinuedIn
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 
 MAX_MARKS: Final = 64
 """Maximum number of marks in a cursor. A file whose mark was dropped is read from its start after

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from recollect.redact import may_contain_secret
+from recollect.redact.quick_masks import may_contain_secret
 
 _LINE_END: Final = re.compile(r"\n|\\n")
 """Also in the JSON of a tool's input."""

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.documents.search_results import Snippet
-from recollect.redact import cut_text, find_tag_edge
+from recollect.redact.quick_masks import cut_text, find_tag_edge
 from recollect.search.folding import (
     PICTOGRAPHS,
     SEPARATORS,

@@ -276,7 +276,7 @@ class _Numbers(dict[str | None, int | None]):
         self[None] = None
 
     def __missing__(self, text: str | None) -> int | None:
-        from recollect.redact import mask_name  # most syncs meet no new name
+        from recollect.redact.quick_masks import mask_name  # most syncs meet no new name
 
         # Names of branches, models and tools are kept even if their sessions are deleted.
         kept = mask_name((text or "")[:MAX_LENGTH])

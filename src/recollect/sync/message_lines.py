@@ -350,7 +350,7 @@ def _encode_steps(usage: Usage) -> bytes | None:
 
 def _mask_names(value: T, *names: str) -> T:
     """Return a value without definite secrets in these fields."""
-    from recollect.redact import mask_name  # few messages have steps
+    from recollect.redact.quick_masks import mask_name  # few messages have steps
 
     texts = {name: text for name in names if (text := getattr(value, name))}
     masked = {name: mask_name(text) for name, text in texts.items()}

@@ -14,10 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.reader.line_blocks import LineBlock
-from recollect.redact import mask_words
 from recollect.redact.findings import Confidence, Match, RedactionPolicy
 from recollect.redact.own_rules import find_own_rules
 from recollect.redact.prefilter import find_suspicious_lines, prepare_scan
+from recollect.redact.quick_masks import mask_words
 from recollect.redact.record_lines import find_in_record, locate_in_record, mask_record
 from recollect.redact.redactor import Redactor
 from recollect.store.text_rows import SecretRow

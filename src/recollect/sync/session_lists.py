@@ -37,7 +37,7 @@ _NAMES: Final = (
 def mask_listing(listing: SessionListing) -> SessionListing:
     """Return a listing without definite secrets."""
     # Not when nothing has changed.
-    from recollect.redact import mask_name, mask_path, mask_words
+    from recollect.redact.quick_masks import mask_name, mask_path, mask_words
 
     texts = {name: text for name in _FIELDS if (text := getattr(listing, name))}
     # A title is often the first prompt.

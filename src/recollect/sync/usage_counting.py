@@ -29,7 +29,7 @@ from recollect.pricing import Prices
 from recollect.reader import line_blocks, marked_lines, usage_reader
 from recollect.records.conversation_records import AssistantUsage
 from recollect.records.token_usage import Tokens, is_unique
-from recollect.redact import mask_name
+from recollect.redact.quick_masks import mask_name
 from recollect.sources import cached_parts, growth, safe_files, source
 from recollect.store.ledger_rows import Copy, Counted, MessageRow
 from recollect.sync.message_lines import Costs, find_first_time, gather_rows, max_known

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from recollect.documents import usage_report
 from recollect.documents.usage_groups import Group
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.usage import explain, reports, zones
 from recollect.usage.totals import MICRO, Pace, Totals, to_dollars
 

@@ -23,7 +23,7 @@ from recollect.errors import NothingFound
 from recollect.library.processes import read_small
 from recollect.locations import Transcript, is_plain_name
 from recollect.locations.claude_directories import TIMELINES_DIRECTORY
-from recollect.redact import cut_text, mask_name, mask_words
+from recollect.redact.quick_masks import cut_text, mask_name, mask_words
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.session.turns import Turn

@@ -19,7 +19,7 @@ from recollect.records import attachment_kinds, attachments, conversation_record
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.records.tools.shell_tools import ShellInput
-from recollect.redact import cut_text, mask_words
+from recollect.redact.quick_masks import cut_text, mask_words
 from recollect.session import times, tool_calls, turns
 from recollect.session.session import Session
 from recollect.versions import recorded_evidence

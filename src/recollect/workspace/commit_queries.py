@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from recollect.documents import file_versions
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import open_transcript
-from recollect.redact import mask_path, mask_words
+from recollect.redact.quick_masks import mask_path, mask_words
 from recollect.versions import (
     commit_links,
     file_blame,

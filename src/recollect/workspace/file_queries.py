@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.documents import file_versions
 from recollect.errors import NothingFound
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.versions import edit_index, file_blame, file_history, file_paths, session_outline
 
 if TYPE_CHECKING:

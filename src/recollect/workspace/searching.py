@@ -66,7 +66,7 @@ def describe_search(found: SessionSearch) -> SearchDocument:
 
 
 def _mask_paths(hit: Hit) -> Hit:
-    from recollect.redact import mask_path  # only for JSON
+    from recollect.redact.quick_masks import mask_path  # only for JSON
 
     path, project = mask_path(hit.path), mask_path(hit.project)
     is_same = (path, project) == (hit.path, hit.project)

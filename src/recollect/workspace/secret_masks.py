@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.errors import RecollectError
 from recollect.reader.line_blocks import NOWHERE, LineBlock
-from recollect.redact import may_contain_secret
 from recollect.redact.own_rules import find_own_rules
+from recollect.redact.quick_masks import may_contain_secret
 from recollect.sources.growth import FileState, Growth, find_growth_of
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes, load_hasher

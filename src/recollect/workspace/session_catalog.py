@@ -292,7 +292,7 @@ class ChangeFeed:
             self._listeners.discard(woken)
 
     def _add(self, update: Update) -> None:
-        from recollect.redact import mask_path  # only a server announces changes
+        from recollect.redact.quick_masks import mask_path  # only a server announces changes
 
         change = events.SessionChange(
             number=self._number + 1,

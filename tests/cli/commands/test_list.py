@@ -15,7 +15,7 @@ DEMO = ("--claude-dir", str(CLAUDE_DIRECTORY))
 NOT_FOR_UNCHANGED_FILES = {
     "recollect.records.decoding",
     "recollect.session.session",
-    "recollect.redact",
+    "recollect.redact.quick_masks",
     "recollect.locations.place_names",
     "recollect.store.replaced_indexes",
     "difflib",

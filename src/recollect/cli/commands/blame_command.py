@@ -19,7 +19,7 @@ from recollect.cli.options import check_reveal, claude_dir_option, json_option, 
 from recollect.documents.file_versions import BlamedLine, BlameDocument, TreeDocument
 from recollect.errors import UnreadableInput, UsageError
 from recollect.quantities import format_count, format_date
-from recollect.redact import mask_lines
+from recollect.redact.quick_masks import mask_lines
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_time
 from recollect.versions.file_paths import is_directory

@@ -13,7 +13,7 @@ from recollect.cli import file_text, terminal_output
 from recollect.cli.json_output import format_document
 from recollect.cli.options import check_reveal, claude_dir_option, json_option, reveal_option
 from recollect.errors import NothingFound, UnreadableInput, UsageError
-from recollect.redact import mask_in_lines
+from recollect.redact.quick_masks import mask_in_lines
 from recollect.render.terminal import safe_text
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from recollect.cli.write_targets import confirm
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
 from recollect.reader.line_blocks import masked_by
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.render.terminal import clip, measure, safe_text
 from recollect.session.times import parse_time
 from recollect.versions.file_paths import relative_to

@@ -297,7 +297,7 @@ def _hide_paths(about: Metadata) -> Metadata:
     """Return metadata with secrets in its paths masked."""
     from msgspec.structs import replace
 
-    from recollect.redact import mask_path
+    from recollect.redact.quick_masks import mask_path
 
     return replace(
         about,

@@ -73,7 +73,7 @@ def display_path(path: "Path", environment: "Mapping[str, str]" = os.environ) ->
     """Return a path for display, with `~` for the home directory."""
     # Every command imports this module, and few show a path.
     from recollect.locations.claude_directories import find_home, shorten_home
-    from recollect.redact import mask_path
+    from recollect.redact.quick_masks import mask_path
 
     return safe_text(mask_path(shorten_home(path, find_home(environment))), single_line=True)
 
@@ -118,7 +118,10 @@ def shorten(text: str, columns: int) -> str:
     tail = _take(text[::-1], room * 2 // 3)[::-1]
     if "[" not in text:
         return _take(text, room - measure(tail)) + _ELLIPSIS + tail
-    from recollect.redact import cut_text, cut_text_start  # only for what may be a secret's tag
+    from recollect.redact.quick_masks import (  # only for what may be a secret's tag
+        cut_text,
+        cut_text_start,
+    )
 
     tail = cut_text_start(text, len(text) - len(tail))
     head = _take(text, room - measure(tail))
@@ -131,7 +134,9 @@ def clip(text: str, columns: int) -> str:
         return text
     kept = _take(text, max(columns - 1, 0))
     if "[" in kept:
-        from recollect.redact import cut_text  # only for what may be the tag of a secret
+        from recollect.redact.quick_masks import (
+            cut_text,  # only for what may be the tag of a secret
+        )
 
         kept = cut_text(text, len(kept))
     return kept + _ELLIPSIS

@@ -35,7 +35,7 @@ from recollect.records.blocks import (
 from recollect.records.decoding import REFUSED, decode_value
 from recollect.records.envelope import is_absent
 from recollect.records.tools.file_tools import PatchHunk
-from recollect.redact import cut_text
+from recollect.redact.quick_masks import cut_text
 
 
 def shorten_path(path: str, directory: str | None) -> str:

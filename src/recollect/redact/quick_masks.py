@@ -1,0 +1,123 @@
+"""Mask texts on display, most of which are plain words, without loading the rules if possible."""
+
+import re
+from typing import Final
+
+from recollect.redact.own_rules import find_own_rules, matches_own_pattern
+
+_NUMBER: Final = re.compile(r"(\[redacted:[a-z0-9\-]+)#[0-9]+\]")
+_TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+(?:#[0-9]+)?\]")
+# Names that secrets are assigned to, and words that precede them, in lower case.
+_KEYWORDS: Final = (
+    *("passw", "passphrase", "pwd", "secret", "token", "credential", "key", "auth", "bearer"),
+    *("cookie", "-----begin", "mysql", "mariadb", "sshpass", "redis-cli", "login", "htpasswd"),
+)
+_PAIRS: Final = ("pass", "basic", "curl", "wget", "http", "machine")
+_PAIR: Final = re.compile(r"pass[=:]|(?:basic|curl|wget|http|machine)\s")
+_MIN_LONG: Final = 16
+_UNLIKE_WORDS: Final = re.compile(
+    # Sixteen characters with a digit, twenty with a capital, a login in an address, encoded bytes.
+    r"(?<![\w\-+=.~])(?=[\w\-+=.~]*[0-9])[\w\-+=.~]{16,}"
+    r"|(?<![A-Za-z0-9])(?=[a-z0-9_\-.~]*[A-Z])(?:[A-Za-z0-9]{20,}|[\w\-.~]{24,})"
+    r"|://[^\s/]*:[^\s/]*@|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}"
+)
+_LOGIN: Final = "://"
+
+
+def may_contain_secret(text: str) -> bool:
+    """Return whether a text mentions secrets or has something that does not look like words."""
+    return _is_suspicious(text) or _matches_own(text)
+
+
+def _matches_own(text: str) -> bool:
+    return bool(find_own_rules().key) and matches_own_pattern(text.encode("utf-8", "surrogatepass"))
+
+
+def _is_suspicious(text: str) -> bool:
+    # Faster one after the other than as one expression that tries all of them at every character.
+    lowered = text.lower()
+    if any(keyword in lowered for keyword in _KEYWORDS):
+        return True
+    if any(first in lowered for first in _PAIRS) and _PAIR.search(lowered):
+        return True
+    long_words = [each for each in text.split() if len(each) >= _MIN_LONG or _LOGIN in each]
+    return any(map(_UNLIKE_WORDS.search, long_words))
+
+
+def mask_words(text: str) -> str:
+    """Return a text without definite secrets.
+
+    Tags have no numbers: numbering the secrets of a session requires reading all of it.
+    """
+    if not may_contain_secret(text):
+        return text
+    # The rules, needed for few texts.
+    from recollect.redact.redactor import Redactor
+
+    return _NUMBER.sub(r"\1]", Redactor(find_own_rules().policy).redact(text))
+
+
+_UNLIKE_NAMES: Final = re.compile(
+    r"[A-Za-z0-9]{20,}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}|~|://[^\s/]*:[^\s/]*@"
+)
+_MESSAGE_ID: Final = re.compile(r"msg_(?:[a-z]{4}_)?01[A-Za-z0-9]{22}")
+
+
+def mask_name(text: str) -> str:
+    """Return the name of a model, a branch or a tool without definite secrets.
+
+    The rules are not loaded for dates and versions in the name, nor for the id of a reply.
+    """
+    is_unlike = _UNLIKE_NAMES.search(text) and not _MESSAGE_ID.fullmatch(text)
+    return mask_words(text) if is_unlike or _matches_own(text) else text
+
+
+_UNLIKE_FOLDERS: Final = re.compile(
+    r"[A-Za-z0-9]{20}|(?=[a-z0-9]*[A-Z])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16}|://[^\s/]*:[^\s/]*@"
+)
+
+
+def mask_path(path: str) -> str:
+    """Return the path of a file or the name of a directory without definite secrets.
+
+    The rules are not loaded for ids and dates in the path.
+    """
+    return mask_words(path) if _UNLIKE_FOLDERS.search(path) or _matches_own(path) else path
+
+
+def cut_text(text: str, length: int) -> str:
+    """Return at most `length` characters of a masked text, without cutting a tag."""
+    start = text.rfind("[", 0, length)
+    tag = _TAG.match(text, start) if start >= 0 else None
+    return text[: start if tag and tag.end() > length else length]
+
+
+def cut_text_start(text: str, start: int) -> str:
+    """Return a masked text from a position on, without cutting a tag."""
+    return text[find_tag_edge(text, start) :]
+
+
+def find_tag_edge(text: str, at: int) -> int:
+    """Return the end of the tag that contains a position; the position itself if there is none."""
+    tag = _TAG.match(text, max(text.rfind("[", 0, at), 0))
+    return max(tag.end(), at) if tag else at
+
+
+def mask_lines(text: str) -> list[str]:
+    """Return the lines of a text without definite secrets; the number of lines stays the same."""
+    return mask_in_lines(text).split("\n")
+
+
+def mask_in_lines(text: str) -> str:
+    """Return the text of a file without definite secrets; the number of lines stays the same."""
+    if not may_contain_secret(text):
+        return text
+    from recollect.redact.policy import find_secrets
+
+    pieces: list[str] = []
+    at = 0
+    for found in find_secrets(text, find_own_rules().policy):
+        line_ends = "\n" * text.count("\n", found.start, found.end)
+        pieces += [text[at : found.start], f"[redacted:{found.kind}]{line_ends}"]
+        at = found.end
+    return "".join([*pieces, text[at:]])
