@@ -16,7 +16,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import CauseDocument, ExplainDocument, UsageDocument
 from recollect.library.session_filters import SessionQuery, find_start
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.search.engine import SearchOptions
 from recollect.search.query_parser import group_query, parse_query
 from recollect.session.times import EXAMPLES, parse_day_range

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import NothingFound, UsageError
 from recollect.locations.claude_directories import list_project_names
-from recollect.redact import mask_in_lines
+from recollect.redact.quick_masks import mask_in_lines
 from recollect.versions import file_paths, file_restore, file_texts, replay
 from recollect.web import endpoints, http_messages, middleware, session_endpoints, templating
 from recollect.web.conversations.page_messages import RevealedSecret, SecretTag

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from recollect import quantities
 from recollect.records.tools import split_mcp_name
-from recollect.redact import cut_text
+from recollect.redact.quick_masks import cut_text
 from recollect.render.html.html_turns import shorten_model
 from recollect.render.views.part_builders import shorten_path
 from recollect.session.figures import COMPACTED, FAILED, MAX_STEPS, STEP_NAMES, TEXT, YOU

@@ -29,8 +29,8 @@ from recollect.records.conversation_records import ApiMessage, Assistant, User, 
 from recollect.records.envelope import Chain, Record, Span
 from recollect.records.tools import canonical_name
 from recollect.records.tools.file_tools import CHANGE_TOOLS
-from recollect.redact import cut_text
 from recollect.redact.growing_text import GrowingText
+from recollect.redact.quick_masks import cut_text
 from recollect.render.views.growing_turns import GrowingTurns
 from recollect.session import prompt_contexts, record_texts, session, subagents, tool_effects
 from recollect.web.conversations.rendered_turns import RenderedTurns

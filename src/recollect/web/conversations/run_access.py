@@ -22,7 +22,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import Scope
 
-from recollect.redact import mask_words
+from recollect.redact.quick_masks import mask_words
 from recollect.store.data_directory import make_private_directory
 from recollect.web.http_messages import JSON, Refused
 from recollect.web.middleware import Keys, find_value, has_cookie, list_values

@@ -18,7 +18,7 @@ from recollect.documents.turn_documents import Diff
 from recollect.launch.request_details import compare_texts
 from recollect.library.opening import open_transcript
 from recollect.reader.line_blocks import masked_by
-from recollect.redact import mask_in_lines, mask_path
+from recollect.redact.quick_masks import mask_in_lines, mask_path
 from recollect.render.html.html_parts import render_parts
 from recollect.render.views.overview import list_changes
 from recollect.session.session import Session

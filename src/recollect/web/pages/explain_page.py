@@ -19,7 +19,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.documents.usage_report import CauseDocument, CauseRow, ExplainDocument, ExplainLine
 from recollect.errors import UnreadableInput
 from recollect.reader.usage_reader import read_usage
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.usage.causes import LONG_CONTEXT, Cause
 from recollect.usage.zones import Zone, load_zone
 from recollect.web.charts import draw_share

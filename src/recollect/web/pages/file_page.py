@@ -19,7 +19,7 @@ from recollect.documents.file_versions import VersionEntry
 from recollect.documents.session_documents import ProjectRow
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_date
-from recollect.redact import mask_in_lines, mask_path
+from recollect.redact.quick_masks import mask_in_lines, mask_path
 from recollect.render.html.html_text import colour_lines
 from recollect.session.times import parse_time
 from recollect.versions.file_history import FileHistory

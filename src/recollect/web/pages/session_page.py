@@ -22,7 +22,7 @@ from recollect.library.sidecar_files import load_lists
 from recollect.lineage import Relatives
 from recollect.quantities import format_dollars
 from recollect.reader.transcript_reader import read_shown
-from recollect.redact import mask_path
+from recollect.redact.quick_masks import mask_path
 from recollect.render.html.html_parts import PartOptions, render_parts
 from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.notices import show_raw

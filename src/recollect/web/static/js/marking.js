@@ -38,12 +38,16 @@ async function saveNote(form) {
 }
 
 /**
- * Opened to be typed in: otherwise the letters of a note would be taken for shortcuts.
+ * Opens a note to type in it. The browser would open it too, but only announce it later, and take
+ * letters that are typed until then for shortcuts.
  * @param {Event} event
  */
-function focusNote({ target }) {
-  if (!(target instanceof HTMLDetailsElement) || !target.matches(NOTE) || !target.open) return;
-  getElement(target, "textarea", HTMLTextAreaElement).focus();
+function openNote(event) {
+  const note = findAround(event, `${NOTE}:not([open]) > summary`)?.parentElement;
+  if (!(note instanceof HTMLDetailsElement)) return;
+  event.preventDefault();
+  note.open = true;
+  getElement(note, "textarea", HTMLTextAreaElement).focus();
 }
 
 /** @param {KeyboardEvent} event */
@@ -62,6 +66,7 @@ export function startMarking() {
   document.addEventListener("click", (event) => {
     const button = findAround(event, "[data-star]");
     if (button) toggleStar(button);
+    openNote(event);
   });
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -69,6 +74,5 @@ export function startMarking() {
     event.preventDefault();
     saveNote(form);
   });
-  document.addEventListener("toggle", focusNote, { capture: true });
   document.addEventListener("keydown", pressInNote);
 }
