@@ -99,7 +99,7 @@ def test_what_is_damaged_is_stored_again_when_it_changes(pond: Pond, tmp_path: P
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit for the size of files")
 @pytest.mark.parametrize("room", [1, 300, 30_000])
 def test_a_limit_on_the_size_of_files(pond: Pond, tmp_path: Path, room: int) -> None:
-    """Says what to do, with the exit code for it; what was archived stays, and the rest follows."""
+    """The message says what to do; archived data stays, and the next sync continues."""
     pond.write(TRANSCRIPT, LINE)
     pond.sync()
     pond.write(f"{PROJECT}/{OTHER}.jsonl", os.urandom(100_000))
@@ -113,7 +113,7 @@ def test_a_limit_on_the_size_of_files(pond: Pond, tmp_path: Path, room: int) -> 
 
 
 def test_a_full_disk(pond: Pond, small_disk: Path, tmp_path: Path) -> None:
-    """Nothing that was archived is lost, and the sync goes on when there is room."""
+    """Archived data is not lost, and the sync continues when there is space again."""
     pond.archive = Archive(small_disk / "archive")
     pond.enable()
     pond.write(TRANSCRIPT, LINE)

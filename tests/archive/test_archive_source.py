@@ -1,4 +1,4 @@
-"""What Claude Code has deleted is read from the archive as if it were still there."""
+"""Files that Claude Code deleted are read from the archive as if they still existed."""
 
 import os
 import pickle
@@ -79,7 +79,7 @@ def test_what_is_on_disk_wins(pond: Pond, mounts: None) -> None:
 
 
 def test_a_moved_session_is_not_listed_twice(pond: Pond, mounts: None) -> None:
-    """Its old place is not a deleted session."""
+    """Its previous path is not a deleted session."""
     pond.write_session()
     pond.sync()
     (pond.root / PROJECT).rename(pond.root / "projects" / "-elsewhere")
@@ -89,7 +89,7 @@ def test_a_moved_session_is_not_listed_twice(pond: Pond, mounts: None) -> None:
 
 
 def test_links_stay_links(pond: Pond, tmp_path: Path, mounts: None) -> None:
-    """One that leads outside the Claude directory is refused as it is without an archive."""
+    """A link to outside the Claude directory is refused as without an archive."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "x.jsonl").write_bytes(LINE)
@@ -166,12 +166,12 @@ def test_every_answer_is_the_same_after_the_sources_vanish(run_recollect: RunRec
 
 
 def drop_marks(answer: str) -> str:
-    """Return an answer without what a list says about deletion."""
+    """Return a result without the fields of lists about deletion."""
     return re.sub(r'"(is_archived|expires)": [^,\n]*', r'"\1"', answer)
 
 
 def test_changes_of_the_archive_are_seen(pond: Pond, mounts: None) -> None:
-    """What a server has mounted is what the archive has now: before it exists and after changes."""
+    """A server sees the current archive, also if it is created or changed after the start."""
     shutil.rmtree(pond.archive.directory)
     mount_archive(pond.archive.reopen(), [pond.root])
     pond.write(TRANSCRIPT, LINE)

@@ -1,4 +1,4 @@
-"""What a sync stores: everything of a session once, and only what is new after that."""
+"""A sync stores everything of a session once, and later only what is new."""
 
 import os
 import stat
@@ -28,7 +28,7 @@ def list_contents(pond: Pond, path: str) -> list[bytes]:
 
 
 def test_every_file_has_its_session_and_kind(pond: Pond) -> None:
-    """By its place, by what is written in it, or by the name of the plan."""
+    """By its path, by its content, or by the name of the plan."""
     pond.write_session()
     pond.sync()
     versions = pond.archive.load().newest().values()
@@ -189,7 +189,7 @@ def test_a_forgotten_session_is_gone_and_stays_away(pond: Pond) -> None:
 
 
 def test_nothing_is_removed_while_a_manifest_is_damaged(pond: Pond) -> None:
-    """Nobody knows which objects it needs."""
+    """It is not known which objects a damaged manifest needs."""
     pond.write(TRANSCRIPT, LINE)
     pond.sync()
     (manifest,) = (pond.archive.directory / "snapshots").iterdir()

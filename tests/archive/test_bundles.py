@@ -281,7 +281,7 @@ HOSTILE_FILES: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", HOSTILE_MANIFESTS)
 def test_hostile_manifests_are_refused(tmp_path: Path, name: str) -> None:
-    """Whatever a manifest says, nothing is written anywhere."""
+    """Nothing is written for a hostile manifest."""
     manifest = make_manifest()
     HOSTILE_MANIFESTS[name](manifest)
     frames = [compress(CONTENT)] * min(len(manifest["files"]), 2)
@@ -290,7 +290,7 @@ def test_hostile_manifests_are_refused(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE_FILES)
 def test_hostile_files_are_refused(tmp_path: Path, name: str) -> None:
-    """Whatever the bytes are, nothing is written anywhere."""
+    """Nothing is written for a hostile file."""
     check_refused(tmp_path, HOSTILE_FILES[name])
 
 
@@ -305,7 +305,7 @@ def check_refused(tmp_path: Path, data: bytes) -> None:
 
 
 def test_the_plain_one_is_accepted(tmp_path: Path) -> None:
-    """What the hostile ones are made of is not refused for another reason."""
+    """The bundle that the hostile ones are derived from is valid."""
     path = tmp_path / "x.recollect"
     path.write_bytes(encode(make_manifest(), compress(CONTENT)))
     (facts,) = unpack(path, tmp_path / "out").values()

@@ -52,7 +52,7 @@ def ignore(_done: int, _count: int) -> None:
 
 @pytest.fixture(autouse=True)
 def finder() -> Iterator[None]:
-    """Let no test see the keys of another."""
+    """Keep the keys of a test from the others."""
     before = get_key_finder()
     yield
     set_key_finder(before)
@@ -66,14 +66,14 @@ def use_environment(**values: str) -> None:
 
 
 def make_key(base: Path) -> str:
-    """Make an identity file, let it be found, and return its recipient."""
+    """Create an identity file, register it, and return its recipient."""
     recipient = make_identity_file(base / "key.txt")
     use_environment(RECOLLECT_ARCHIVE_IDENTITY=str(base / "key.txt"))
     return recipient
 
 
 def read_stored(archive: Archive) -> dict[str, bytes]:
-    """Return every object, manifest and cache as it is on disk."""
+    """Return every object, manifest and cache as stored on disk."""
     files = [*archive.directory.glob("objects/*/*"), *archive.directory.glob("snapshots/*")]
     files += archive.directory.glob("known.msgpack")
     return {path.name: path.read_bytes() for path in files}
@@ -227,7 +227,7 @@ def test_decrypting_what_is_not_encrypted_keeps_everything(pond: Pond, tmp_path:
 
 
 def test_a_sync_that_waits_for_an_encryption_encrypts(pond: Pond, tmp_path: Path) -> None:
-    """It asks for the recipients when its turn has come."""
+    """It reads the recipients only after it has the lock."""
     pond.write_session()
     pond.sync()
     waiting = pond.archive.reopen()
@@ -301,7 +301,7 @@ def test_encrypted_bundles(pond: Pond, tmp_path: Path, with_passphrase: bool) ->
 
 
 def test_an_export_is_a_tar_for_everybody(pond: Pond, tmp_path: Path) -> None:
-    """Tools that everybody has give back bytes, modes and times; zstd and age are what they say."""
+    """Standard tools restore bytes, modes and times from the tar, zstd and age files."""
     pond.write_session()
     pond.write(f"{TRANSCRIPT.rpartition('/')[0]}/{'n' * 150}.jsonl", LINE)
     pond.sync()

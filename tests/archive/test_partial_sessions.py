@@ -1,4 +1,4 @@
-"""Sessions that were deleted before anybody kept them, rebuilt from what Claude Code leaves."""
+"""Sessions deleted before they were archived, reconstructed from what Claude Code leaves."""
 
 import json
 import os
@@ -150,7 +150,7 @@ def test_existing_and_forgotten_sessions_are_not_rebuilt(pond: Pond, tmp_path: P
 
 
 def test_prompts_without_an_id_are_grouped_by_time(pond: Pond) -> None:
-    """Older clients noted none; what may be in a transcript that still exists is left out."""
+    """Prompts of old clients have no id; those that a transcript may have are left out."""
     hour = 3_600_000
     pond.write(
         "history.jsonl",
@@ -187,7 +187,7 @@ def test_prompts_without_an_id_are_grouped_by_time(pond: Pond) -> None:
     ],
 )
 def test_hostile_lines_write_nothing(pond: Pond, tmp_path: Path, hostile: bytes) -> None:
-    """An id that is not a name, a time that is none, and lines that are not JSON."""
+    """Ids that are not names, invalid times, and lines that are not JSON are ignored."""
     pond.write("history.jsonl", hostile)
     found = read_all(pond, tmp_path / "data")
     assert all(name.count("-") == 4 for name in found)
@@ -224,7 +224,7 @@ def test_any_prompts_make_lines_of_json(texts: list[str], times: list[int]) -> N
 
 @pytest.mark.slow
 def test_deleted_sessions_are_listed_shown_and_found(run_recollect: RunRecollect) -> None:
-    """Marked as partial, and all totals stay as they were."""
+    """They are marked as partial, and totals do not change."""
     home = make_demo_home()
     before = run_at(run_recollect, 80, "usage", "model", "--json")
     transcripts = sorted(
@@ -258,7 +258,7 @@ def test_deleted_sessions_are_listed_shown_and_found(run_recollect: RunRecollect
 
 
 def test_archived_sessions_are_not_partial(pond: Pond, tmp_path: Path) -> None:
-    """What the archive has counts as present, even if the whole Claude directory is gone."""
+    """Archived sessions count as existing, even if the whole Claude directory was deleted."""
     pond.write_session()
     pond.write("history.jsonl", line("one", NOON) + line("two", NOON, OTHER))
     pond.sync()

@@ -41,7 +41,7 @@ def test_a_session_with_all_its_files(pond: Pond, tmp_path: Path) -> None:
 
 
 def test_odd_names(pond: Pond, tmp_path: Path) -> None:
-    """Names that are no text, hold control characters or are as long as can be."""
+    """Names that are not UTF-8, contain control characters or have the maximum length."""
     write_odd_root(pond.root)
     check_round_trip(pond, tmp_path / "restored")
 
@@ -90,7 +90,7 @@ CONTENT = st.one_of(
     )
 )
 def test_any_tree_at_any_time(trees: list[dict[str, bytes]]) -> None:
-    """Each tree is a state of the directory; after each sync it can be restored as it is."""
+    """Each tree is a state of the directory that can be restored exactly after its sync."""
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
         pond = Pond(base)

@@ -86,7 +86,7 @@ def test_what_is_there_already_is_not_stored_again(pond: Pond, store: ArchiveSes
 
 
 def test_it_gets_along_with_sync_and_removal(pond: Pond, store: ArchiveSessionStore) -> None:
-    """Whoever else changes the archive in between, nothing is lost or damaged."""
+    """Concurrent changes of the archive lose or damage nothing."""
     run(store.append(KEY, [entry(1)]))
     pond.write("projects/-home-mina-other/abc.jsonl", b"{}\n")
     pond.sync()
@@ -116,7 +116,7 @@ def test_odd_names_are_refused(pond: Pond, store: ArchiveSessionStore, key: Sess
 
 
 def test_an_archive_is_created_but_not_enabled(tmp_path: Path) -> None:
-    """Mirroring one agent is no consent to copying everything else."""
+    """Mirroring one agent does not imply consent to copy everything else."""
     store = ArchiveSessionStore(tmp_path / "archive", tmp_path / "claude")
     assert run(store.load(KEY)) is None
     assert not (tmp_path / "archive").exists()

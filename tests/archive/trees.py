@@ -32,7 +32,7 @@ SIDECARS = {
 
 
 class FileFacts(NamedTuple):
-    """What has to be the same after a restore."""
+    """The properties of a file that must be equal after a restore."""
 
     sha256: str
     mtime_ns: int

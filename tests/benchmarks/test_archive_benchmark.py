@@ -7,7 +7,7 @@ from benchmarks import archive
 
 @pytest.mark.slow
 def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """On little data; whether goals are met there says nothing."""
+    """On little data, where meeting the goals means nothing."""
     archive.main(["--size", "300k", "--files", "5"])
     printed = capsys.readouterr().out
     assert "first sync, speed" in printed

@@ -1,4 +1,4 @@
-"""The benchmark of the command line runs what it says, on a very small history."""
+"""The benchmark of the command line runs on a very small history."""
 
 from pathlib import Path
 

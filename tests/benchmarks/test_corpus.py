@@ -1,4 +1,4 @@
-"""The made-up corpus is what it says it is."""
+"""The generated corpus has the documented content."""
 
 from itertools import chain
 from pathlib import Path

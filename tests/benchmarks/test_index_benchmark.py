@@ -1,4 +1,4 @@
-"""The index benchmark measures what it says, on a corpus of a thousandth of its size."""
+"""The index benchmark runs on a corpus of a thousandth of its size."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The library benchmark measurements at what it says, at a thousandth of its size."""
+"""The library benchmark runs on a corpus of a thousandth of its size."""
 
 from pathlib import Path
 

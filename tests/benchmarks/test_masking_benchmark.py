@@ -1,4 +1,4 @@
-"""The benchmark of noting and masking secrets runs, and prints its figures."""
+"""The benchmark of recording and masking secrets runs, and prints its figures."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from benchmarks import masking
 
 @pytest.mark.slow
 def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """On little data, and without public transcripts; whether goals are met there says nothing."""
+    """On little data, without public transcripts, where meeting the goals means nothing."""
     masking.main(["--bytes", "200000", "--rounds", "1", "--corpus", str(tmp_path)])
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == [

@@ -1,4 +1,4 @@
-"""The benchmark runs, checks what it measures and says so; no test here looks at a time."""
+"""The benchmark runs, verifies its results and prints them; these tests check no times."""
 
 import argparse
 from pathlib import Path

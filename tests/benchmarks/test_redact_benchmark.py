@@ -9,7 +9,7 @@ from benchmarks.redact import main
 
 @pytest.mark.slow
 def test_everything_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Recall, false findings and speed are printed, and what could not be measured says why."""
+    """Recall, false positives and speed are printed, and missing measurements are explained."""
     main(["--repeats", "1", "--megabytes", "0.01", "--corpus", str(tmp_path)])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines[:3]] == [

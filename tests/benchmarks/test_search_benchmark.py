@@ -11,7 +11,7 @@ from benchmarks.search import Build, compare_with_plain, find
 
 
 def test_the_plain_index_holds_every_text(tmp_path: Path) -> None:
-    """What is compared with has as much to do: a row for each text, found by its words."""
+    """The baseline does the same work: one row per text, found by its words."""
     make_corpus(tmp_path / "corpus", 200_000)
     transcripts = find([tmp_path / "corpus"])
     texts = [text for transcript in transcripts for text in iter_texts(transcript)]

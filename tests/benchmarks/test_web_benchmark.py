@@ -1,4 +1,4 @@
-"""The benchmark of the web app measures what it says, on a very small history."""
+"""The benchmark of the web app runs on a very small history."""
 
 from pathlib import Path
 

@@ -14,7 +14,7 @@ from tests.process import Finished, RunRecollect
 NOW = "2026-11-13T12:00:00Z"
 WIDTHS = (60, 80, 140)
 GOLDEN = Path(__file__).parent / "golden"
-"""What commands print on the demo data."""
+"""The output of commands on the demo data."""
 
 _TIME = re.compile(r'"timestamp":"([^"]+)"')
 
@@ -33,7 +33,7 @@ def make_demo_home() -> Path:
 
 
 def pretend_to_serve(home: Path) -> None:
-    """Leave the note that a web app leaves while it runs."""
+    """Write the state file that a web app leaves while it runs."""
     note = home / ".local" / "share" / "recollect" / "server.json"
     note.parent.mkdir(parents=True, mode=0o700)
     note.write_text(json.dumps({"pid": os.getpid(), "port": 8123}), encoding="utf-8")

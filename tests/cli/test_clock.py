@@ -28,7 +28,7 @@ def test_a_stated_time_without_a_zone_is_utc(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_time_that_is_none_is_a_wrong_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message says how to write it."""
+    """The message shows the right format."""
     monkeypatch.setenv(NOW_VARIABLE, "noon")
     with pytest.raises(UsageError) as error:
         read_clock()

@@ -11,7 +11,7 @@ from recollect.cli.terminal_output import colour_option, wants_colour
 
 
 class Terminal(io.StringIO):
-    """An output that says it is a terminal."""
+    """An output stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         """It is."""

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.json_output: all that is printed as JSON has a schema and keeps to it."""
+"""Tests of recollect.cli.json_output: all JSON output matches its schema."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -77,7 +77,7 @@ SCRIPT: list[Step] = [
     ["complain", "the tide is out"],
     result(),
 ]
-"""What the client of `run` does."""
+"""The script of the client that `run` starts."""
 
 Print = Callable[..., list[Any]]
 
@@ -123,7 +123,7 @@ def close(schema: Any) -> Any:
 
 @pytest.mark.parametrize(("schema", "words"), CALLS, ids=[" ".join(words) for _, words in CALLS])
 def test_output_keeps_to_its_schema(printed: Print, schema: str, words: tuple[str, ...]) -> None:
-    """What a command prints is valid, and has no field that its schema does not name."""
+    """Output is valid against its schema, and has no other fields."""
     documents = printed(*words)
     assert documents != []
     for document in documents:
@@ -144,7 +144,7 @@ def test_every_command_with_json_has_a_document() -> None:
 
 @pytest.mark.parametrize("schema", DOCUMENTS)
 def test_schemas_are_up_to_date(schema: str) -> None:
-    """The published file is what the class says now, and is a schema itself."""
+    """Published schemas equal those generated from the classes, and are valid."""
     path = generate_schemas.SCHEMAS / generate_schemas.name_file(schema)
     made = generate_schemas.format_schema(schema)
     assert path.read_text(encoding="utf-8") == made, "run `make docs`"

@@ -15,7 +15,7 @@ CLOSED = "recollect: Standard output is closed. Use >/dev/null to discard output
 @pytest.mark.skipif(os.name != "posix", reason="streams are closed by their numbers")
 @pytest.mark.parametrize("closed", [(1,), (0, 1)], ids=["output", "input and output"])
 def test_a_closed_output_is_reported(safe_environment: None, closed: tuple[int, ...]) -> None:
-    """`list >&-` says what is wrong, where no file could be taken for the stream."""
+    """`list >&-` prints an error and exits with 1."""
     words = " ".join(f"{number}>&-" for number in closed)
     command = f'"$0" -m recollect list --demo {words}'
     done = subprocess.run(
@@ -57,7 +57,7 @@ def test_reversed_dates_are_refused(run_recollect: RunRecollect, command: tuple[
 
 
 def test_reversed_dates_in_a_query_are_refused(run_recollect: RunRecollect) -> None:
-    """The query says them in its own words."""
+    """The message quotes the fields of the query."""
     done = run_recollect("demo", "search", "tide since:2026-11-12 until:2026-11-01")
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.startswith("recollect: The range ends before it starts: since")

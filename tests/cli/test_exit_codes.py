@@ -15,7 +15,7 @@ from tests.terminal import open_terminal
 
 
 def program(deed: Callable[[], object]) -> click.Command:
-    """A program that does one thing."""
+    """Return a program that does only this."""
     return click.Command("recollect", callback=deed)
 
 

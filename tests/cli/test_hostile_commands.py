@@ -143,7 +143,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def environment(place: Path, safe_environment: None) -> dict[str, str]:
-    """That directory as the default; all tests share its index."""
+    """The hostile directory as the default; all tests share its index."""
     return {
         "CLAUDE_CONFIG_DIR": str(place / "hostile"),
         "RECOLLECT_DATA_DIR": str(place / "data"),

@@ -1,4 +1,4 @@
-"""How every command behaves with pipes, terminals, colours, interrupts and exit codes."""
+"""Pipes, terminals, colours, interrupts and exit codes for every command."""
 
 import os
 import signal
@@ -232,7 +232,7 @@ EXITS: list[tuple[int, tuple[str, ...]]] = [
 def test_exit_codes_are_those_of_the_table(
     run_recollect: RunRecollect, home: Path, code: int, words: tuple[str, ...]
 ) -> None:
-    """Each command ends with the code that is documented, and a failure says why on stderr."""
+    """Each command exits with the documented code, and explains failures on stderr."""
     arguments = [str(_make_damaged(home)) if word == "DAMAGED" else word for word in words]
     result = run_recollect(*arguments)
     assert result.code == code, result

@@ -98,7 +98,7 @@ def test_what_looks_like_an_option_is_one(
 def test_without_a_name_the_message_says_what_to_specify(
     run_recollect: RunRecollect, command: str
 ) -> None:
-    """Somebody who does not know a name yet is led to one."""
+    """The message names `latest` and the command that lists all sessions."""
     done = run_recollect(command)
     _, _, hint = done.stderr.splitlines()[0].partition(". ")
     assert (done.code, done.stdout, hint) == (

@@ -1,4 +1,4 @@
-"""Every command on directories and files whose names are no ids, or bytes that are no text."""
+"""Every command on files and directories whose names are not ids, or not valid UTF-8."""
 
 import json
 from pathlib import Path
@@ -28,14 +28,14 @@ def odd_root(tmp_path: Path) -> Path:
 def test_every_command_takes_names_that_are_no_text(
     odd_root: Path, run_recollect: RunRecollect
 ) -> None:
-    """All of them answer, again from the index, and say nothing about a bug."""
+    """All commands work, also from the index, and none reports a bug."""
     for command in (*COMMANDS, *COMMANDS):
         done = run_recollect(*command.split(), "--claude-dir", str(odd_root))
         assert (command, done.code, "bug" in done.stderr) == (command, 0, False), done.stderr
 
 
 def test_every_listed_session_can_be_opened(odd_root: Path, run_recollect: RunRecollect) -> None:
-    """What `list` calls a session is what other commands take, and names that session."""
+    """The id that `list` prints opens that session in other commands."""
     options = ("--json", "--claude-dir", str(odd_root))
     listed = json.loads(run_recollect("list", *options).stdout)["sessions"]
     ids = [each["id"] for each in listed]

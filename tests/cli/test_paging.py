@@ -18,7 +18,7 @@ SHOUT = f"{sys.executable} -c \"import sys; print(sys.stdin.read().upper(), end=
 def test_without_a_terminal_there_is_no_pager(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pipe gets the text as it is, however long."""
+    """A pipe gets the text unchanged, however long."""
     monkeypatch.setenv("PAGER", SHOUT)
     show_text("line\n" * 500)
     assert capsys.readouterr() == ("line\n" * 500 + "\n", "")
@@ -35,14 +35,14 @@ def test_without_a_terminal_there_is_no_pager(
     ],
 )
 def test_only_long_text_is_paged(lines: int, is_paged: bool, term: str, shown: str) -> None:
-    """What does not fit the terminal goes through the pager, unless it is disabled."""
+    """Text that does not fit the terminal is paged, unless that is disabled."""
     environment = {"PAGER": SHOUT, "TERM": term, "LINES": str(lines), "COLUMNS": "80"}
     result = run_in_terminal(SHOW.format(is_paged=is_paged), env=environment)
     assert result == Finished(0, f"{shown!a}\n", "")
 
 
 def test_lines_are_printed_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is ready is shown while the rest is still being made."""
+    """The first lines are shown while the rest is still being generated."""
     seen = []
     lines = (str(number) for number in range(1000))
 

@@ -89,7 +89,7 @@ def test_the_table_has_the_help_of_the_commands(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_explained(run_recollect: RunRecollect, name: str) -> None:
-    """Each command answers `-h`, and each of its options says what it does."""
+    """Each command has `-h`, and each option a help text."""
     result = run_recollect(name, "-h")
     assert (result.code, result.stderr) == (0, "")
     command = load_command(name)
@@ -98,13 +98,13 @@ def test_every_command_and_option_is_explained(run_recollect: RunRecollect, name
 
 
 def test_every_command_has_output_that_is_kept() -> None:
-    """What each command prints for people is in a golden file, and there is no other such file."""
+    """Text output of each command has a golden file, and there are no others."""
     kept = {path.stem.partition("-")[0] for path in GOLDEN.glob("*.txt")}
     assert kept == {*COMMANDS, "start"} - WITHOUT_OUTPUT
 
 
 def test_every_command_with_json_has_a_document_that_is_kept() -> None:
-    """What each command prints for scripts is in a golden file, where it prints such things."""
+    """JSON output of each command has a golden file."""
     kept = {path.stem.partition("-")[0] for path in GOLDEN.glob("*.json")}
     offering = {page.words[1] for page in list_pages() if page.flags & {"--json", "--json-lines"}}
     assert kept == offering

@@ -38,6 +38,6 @@ def test_nothing_is_shown_when_nobody_watches(capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_long_work_is_shown_and_wiped(seconds: int, shown: str) -> None:
-    """In a terminal the count appears after a while, on one line, and is gone at the end."""
+    """In a terminal the progress line appears after a delay, and is erased at the end."""
     result = run_in_terminal(SHOW.format(seconds=seconds), env={"TERM": "xterm"})
     assert result == Finished(0, f"{shown!a}\n", "")

@@ -1,4 +1,4 @@
-"""What users without sessions see."""
+"""Messages for users without sessions."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ COMMANDS = [
 def test_without_a_session_the_message_says_where_one_would_be(
     run_recollect: RunRecollect, words: tuple[str, ...]
 ) -> None:
-    """Each command names the places that were looked at, and how to try it out."""
+    """Each command lists the searched directories, and how to try the demo."""
     projects = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects"
     projects.mkdir(parents=True)
     told = f"recollect: No sessions yet. Looked in:\n  {projects}\n{TIP}"

@@ -33,7 +33,7 @@ def test_a_project_is_the_last_part_of_its_directory(place: str, expected: str) 
 
 
 def test_a_title_is_one_line() -> None:
-    """Without one, the first prompt says what it is about."""
+    """Without a title, the first prompt is used."""
     assert [
         label_title("Two\n  lines\t\x1b[2J", "asked"),
         label_title(None, "asked"),

@@ -11,9 +11,9 @@ TIP = "To try it with sample sessions: recollect demo\n"
 
 
 def test_the_first_run_says_what_was_found(run_recollect: RunRecollect) -> None:
-    """How much, how old, what goes next and what searching costs; the second run is a plain list.
+    """Number, age, expiring sessions and indexing time; later runs print only the list.
 
-    Talk goes to stderr: what is piped on is the list alone.
+    The overview goes to stderr: a pipe gets only the list.
     """
     make_demo_home()
     first = run_at(run_recollect, 80)

@@ -11,7 +11,7 @@ from tests.client.versions import VERSIONS, require_client
 
 @pytest.fixture(scope="session")
 def isolation() -> Sequence[str]:
-    """What locks a program in."""
+    """The command that isolates a program."""
     words = find_isolation()
     if words is None:
         pytest.skip("no network namespace: `unshare -n` is missing or not permitted")
@@ -26,6 +26,6 @@ def version(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def theatre(version: str, isolation: Sequence[str], tmp_path: Path) -> Theatre:
-    """That version, with data of its own."""
+    """That version, with its own data."""
     client = require_client(version)
     return Theatre(tmp_path, client, isolation)

@@ -24,13 +24,13 @@ COMPACTION = "detailed summary"
 """Words that only the request for a summary ends with."""
 
 REQUESTS_VARIABLE = "STAGE_REQUESTS"
-"""Names the file to which every request is appended."""
+"""Environment variable: the file to which every request is appended."""
 
 STATES_VARIABLE = "STAGE_STATES"
-"""Names the directory in which the state of the directory is noted before every reply."""
+"""Environment variable: the directory for the states before every reply."""
 
 SCENES_VARIABLE = "STAGE_SCENES"
-"""Names a file with more scenes, which a test writes while it goes on."""
+"""Environment variable: a file with more scenes, which a test writes while the API runs."""
 
 STATES = "states.jsonl"
 
@@ -171,10 +171,10 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: what was asked is seen in the transcripts."""
+        """Log nothing: requests can be seen in the transcripts."""
 
     def do_HEAD(self) -> None:
-        """Somebody looks whether we are there."""
+        """Answer the check whether the server is reachable."""
         self._send_json(200, {})
 
     def do_GET(self) -> None:
@@ -244,7 +244,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The URL of the API."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:

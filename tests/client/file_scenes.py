@@ -58,7 +58,7 @@ FILES = {
         b' "nbformat": 4,\n "nbformat_minor": 5\n}\n'
     ),
 }
-"""What the directory contains at the start: tabs, odd line ends, a large file, a notebook."""
+"""The initial content of the directory: tabs, odd line ends, a large file, a notebook."""
 
 FILE_SCENES: dict[str, tuple[Reply, ...]] = {
     "files_begin": _play(

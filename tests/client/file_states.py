@@ -1,4 +1,4 @@
-"""What the directory of a client contained before every reply, as the scripted API noted it."""
+"""The content of a client's directory before every reply, as recorded by the scripted API."""
 
 import json
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ Files = dict[str, bytes]
 
 
 class States(NamedTuple):
-    """What the directory contained before and after each call, and at the prompt of each scene."""
+    """The content of the directory before and after each call, and at the prompt of each scene."""
 
     before: dict[str, Files]
     after: dict[str, Files]
@@ -18,7 +18,7 @@ class States(NamedTuple):
 
 
 def read_states(theatre: Theatre) -> States:
-    """What was noted before every reply."""
+    """Return the states recorded before every reply."""
     found = States({}, {}, {})
     earlier: Files = {}
     contents: dict[str, bytes] = {}

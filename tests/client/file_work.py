@@ -113,7 +113,7 @@ class Work:
         self._count("fork")
 
     def _rewind(self, session: str) -> None:
-        """Let the client restore the files as they were at the last prompt."""
+        """Have the client restore the files to the last prompt."""
         turns = [turn for turn in self.theatre.open(session).turns if turn.is_by_person]
         uuid = turns[-1].messages[0].uuids[0]
         self.theatre.rewind_files(session, uuid)
@@ -122,7 +122,7 @@ class Work:
         self._count("rewind")
 
     def check(self) -> None:
-        """The directory is as the model says."""
+        """Assert that the directory equals the model."""
         on_disk = self._read_directory()
         expected = {path: file.text for path, file in self.model.files.items()}
         wrong = {path for path in on_disk | expected if on_disk.get(path) != expected.get(path)}
@@ -338,7 +338,7 @@ def _name(path: str) -> str:
 
 
 def _can_be_one_call(text: str, pairs: Sequence[tuple[str, str]]) -> bool:
-    """Whether MultiEdit takes these edits: all in the text as it is, and none within another."""
+    """Return whether MultiEdit accepts these edits: all in the text, none inside another."""
     if len(pairs) < 2 or any(each.endswith("\n") for pair in pairs for each in pair):
         return False
     (_, first), (old, _) = pairs

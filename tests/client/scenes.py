@@ -18,7 +18,7 @@ SENT = {
     "cache_creation_input_tokens": 120,
     "cache_creation": {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 20},
 }
-"""What each request is said to have sent."""
+"""The usage reported for each request."""
 
 SUMMARY = "The person tried a scripted model, and all went well."
 
@@ -47,7 +47,7 @@ class Reply:
 
     @property
     def tokens(self) -> Tokens:
-        """What it is said to have used."""
+        """The reported tokens."""
         return Tokens(11, self.output, 1000, 100, 20)
 
 
@@ -151,7 +151,7 @@ SCENES: dict[str, tuple[Reply, ...]] = {
 
 
 def find_reply(scenes: Mapping[str, Sequence[Reply]], scene: str, step: int) -> Reply:
-    """The reply at `step` of a scene; beyond its end it says so."""
+    """Return the reply at `step` of a scene, or a notice if the scene is over."""
     replies = scenes.get(scene, ())
     return replies[step] if step < len(replies) else Reply((say("(the scene is over)"),), 1)
 
@@ -180,12 +180,12 @@ def add(*tokens: Tokens) -> Tokens:
 
 
 def count(*scenes: str, replies: int | None = None) -> Tokens:
-    """What the replies of these scenes used, or the first few of each."""
+    """Return the usage of the replies of these scenes, or of the first few of each."""
     return add(*(reply.tokens for scene in scenes for reply in SCENES[scene][:replies]))
 
 
 def texts(*scenes: str) -> list[str]:
-    """What was said in these scenes, in order."""
+    """Return the texts of these scenes, in order."""
     return [
         block.text
         for scene in scenes

@@ -18,7 +18,7 @@ CTRL_D = "\x04"
 def test_a_conversation_in_the_terminal_is_continued(
     version: str, isolation: Sequence[str], tmp_path: Path
 ) -> None:
-    """A tool runs when it is allowed, and the session goes on in another conversation."""
+    """A tool runs once it is allowed, and the session continues in another conversation."""
     stage = make_stage(version, isolation, tmp_path, SWITCHES)
     screen = {"columns": 100, "lines": 40}
     with open_terminal("chat", **screen, env=stage.environment, cwd=stage.work) as chat:

@@ -54,7 +54,7 @@ def serve(stage: Theatre, folder: Path) -> Iterator[RunningServer]:
 
 @contextmanager
 def sit_down(browser: Browser, stage: Theatre, tmp_path: Path) -> Iterator[Visit]:
-    """Somebody at a page of that server; every problem of a page fails the test."""
+    """A user at a page of that server; any problem on a page fails the test."""
     with serve(stage, tmp_path / "web") as server, visit(browser, server) as found:
         yield found
         assert found.problems == []

@@ -56,7 +56,7 @@ def stage(
 
 
 def perform(theatre: Theatre) -> None:
-    """Let the client work, and a person in between."""
+    """Let the client work, with manual changes in between."""
     for name, data in FILES.items():
         (theatre.work / name).write_bytes(data)
     begin, agent, end, again = PROMPTS

@@ -38,16 +38,16 @@ class Stage(NamedTuple):
 
     @property
     def theatre(self) -> Theatre:
-        """Where it worked."""
+        """The directory of the work."""
         return self.work.theatre
 
     def find_finder(self) -> FileFinder:
-        """What finds the histories of its files."""
+        """Return the object that finds the histories of its files."""
         workspace = Workspace([self.theatre.root], self.theatre.root.parent / "index")
         return FileFinder(workspace, FileRequest(self.theatre.work / "notes.ipynb"))
 
     def locate(self, path: str) -> Path:
-        """Where a file of the model is."""
+        """Return the path of a file of the model."""
         return self.theatre.work / path.removeprefix(f"{PROJECT}/")
 
     def find_content(self, files: Files, path: str) -> str | None:
@@ -89,7 +89,7 @@ def iter_histories(stage: Stage, *, with_git: bool) -> Iterator[tuple[str, Seque
 
 
 def find_truth(stage: Stage, calls: dict[str, str], path: str, version: Version) -> str | None:
-    """What a file contained when a version was recorded."""
+    """Return the content of a file when a version was recorded."""
     call = version.origin.call_id or calls.get(version.origin.uuid or "")
     if call is None:
         files = stage.states.at_prompt[find_scene(version.origin.prompt)]
@@ -113,7 +113,7 @@ def test_certain_versions_are_what_the_directory_contained(stage: Stage) -> None
 
 
 def blame(stage: Stage, *, with_git: bool) -> Shares:
-    """Who wrote the lines of all files, against the truth."""
+    """Compare the blame of all files with the truth."""
     finder = stage.find_finder()
     authors = {}
     for path in stage.work.model.files:

@@ -1,4 +1,4 @@
-"""What `follow` and `run` show while the real client is at work."""
+"""The output of `follow` and `run` while the real client works."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.client
 
 
 def test_follow_shows_a_call_before_it_ends(theatre: Theatre) -> None:
-    """The call is there while the tool runs, then its end, then the words behind it."""
+    """The call is shown while the tool runs, then its result, then the text after it."""
     with (
         theatre.follow("--all") as follower,
         theatre.start([*STREAMING, "--", "play:slow_tool"]) as client,
@@ -43,7 +43,7 @@ def test_follow_shows_a_subagent_at_work(theatre: Theatre, version: str) -> None
 
 
 def test_follow_shows_a_compaction(theatre: Theatre, version: str) -> None:
-    """A session that is followed goes on behind its compaction; old clients write it in pieces."""
+    """Following continues after a compaction; old clients write it in pieces."""
     first = theatre.ask("play:hello")[-1]["session_id"]
     with theatre.follow(first) as follower:
         follower.wait_for("Hello.")
@@ -110,7 +110,7 @@ def test_run_continues_a_session(theatre: Theatre) -> None:
 
 
 def test_a_kept_stream_can_be_replayed(theatre: Theatre) -> None:
-    """What was kept tells the same story as the run did."""
+    """Replaying the saved stream gives the same output as the run."""
     done = theatre.recollect("run", "play:tools", "--keep", "kept.jsonl", "--", ALLOWED)
     played = theatre.recollect("replay", "kept.jsonl", "--instant")
     assert (done.code, played.code) == (0, 0)

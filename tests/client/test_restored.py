@@ -1,4 +1,4 @@
-"""What Recollect has archived or packed, the real client resumes after it is back."""
+"""The real client resumes sessions that Recollect has restored from an archive or a bundle."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What our reader, model and ledger say of a session is what the real client was made to do."""
+"""Our reader, session model and ledger agree with what the real client was made to do."""
 
 import json
 import os
@@ -20,13 +20,13 @@ LIVED = ("hello", "thought", "tools", "denied")
 
 
 def list_said(session: Session) -> list[str]:
-    """What the model said, reply by reply."""
+    """Return the text of the model, reply by reply."""
     replies = [each for each in session.messages if each.role == "assistant"]
     return [each.text for each in replies if each.text and not each.is_synthetic]
 
 
 def list_prompts(session: Session) -> list[str]:
-    """What was asked."""
+    """Return the prompts."""
     return [turn.words for turn in session.turns if turn.is_by_person]
 
 
@@ -64,7 +64,7 @@ def test_tools_end_as_they_did(theatre: Theatre) -> None:
 
 
 def test_what_was_not_allowed_is_a_rejection(theatre: Theatre) -> None:
-    """A tool that nobody allowed is rejected by a rule, and no failure."""
+    """A tool that is not allowed is rejected by a rule, and has not failed."""
     theatre.ask("play:denied")
     (call,) = theatre.open().tool_calls
     assert (call.name, call.status, call.rejected_by) == (
@@ -160,7 +160,7 @@ def test_an_interrupt_in_a_reply_leaves_both_sides_clean(theatre: Theatre, versi
 
 
 def test_an_interrupt_in_a_tool_leaves_both_sides_clean(theatre: Theatre) -> None:
-    """The tool's own process ends too, and its call is not taken for one that succeeded."""
+    """The tool's process ends too, and its call does not count as successful."""
     words = ("run", "play:long_tool", "--json-lines", "--", ALLOWED)
     with theatre.start([*RECOLLECT, *words]) as process:
         follower = Follower(process)
@@ -179,7 +179,7 @@ def test_an_interrupt_in_a_tool_leaves_both_sides_clean(theatre: Theatre) -> Non
 
 
 def test_every_scene_has_tokens_of_its_own() -> None:
-    """No two replies report the same, so that none can stand for another."""
+    """All replies report different tokens, so that they cannot be confused."""
     outputs = [reply.output for replies in SCENES.values() for reply in replies]
     assert len(outputs) == len(set(outputs))
 

@@ -1,4 +1,4 @@
-"""What the pages show while the real client is at work."""
+"""The pages while the real client works."""
 
 import json
 import statistics
@@ -24,7 +24,7 @@ _LOOK_SECONDS = 0.01
 
 @pytest.fixture
 def reader(theatre: Theatre, tmp_path: Path) -> Iterator[Visit]:
-    """Somebody who looks at the sessions of the client; a problem of a page fails the test."""
+    """A browser on the sessions of the client; any problem on a page fails the test."""
     folder = tmp_path / "web"
     folder.mkdir()
     with (
@@ -58,7 +58,7 @@ def note_records(path: Path) -> Iterator[dict[str, float]]:
 
 
 def test_a_page_shows_what_the_client_does(theatre: Theatre, reader: Visit) -> None:
-    """A call is there while its tool runs, then its end and the words behind it, in a second."""
+    """A call appears while its tool runs, then its result and the text after it, in a second."""
     session_id = theatre.ask("play:hello")[-1]["session_id"]
     page = open_session(reader, session_id)
     (path,) = theatre.root.glob(f"projects/*/{session_id}.jsonl")
@@ -81,7 +81,7 @@ def test_a_page_shows_what_the_client_does(theatre: Theatre, reader: Visit) -> N
 def test_the_list_shows_that_the_client_is_at_work(
     theatre: Theatre, reader: Visit, version: str
 ) -> None:
-    """The dot of a session is there while the client runs; an old one does not tell."""
+    """The session has a dot while the client runs; old clients do not report it."""
     session_id = theatre.ask("play:hello")[-1]["session_id"]
     open_session(reader, session_id)
     page = reader.open("/sessions")

@@ -146,7 +146,7 @@ class Theatre:
         return [json.loads(line) for line in done.stdout.split("\n") if line]
 
     def rewind_files(self, session_id: str, uuid: str) -> None:
-        """Let the client restore the files of a prompt; only newer ones support it."""
+        """Have the client restore the files of a prompt; only newer versions support it."""
         done = self._finish(["claude", "-p", "--resume", session_id, "--rewind-files", uuid])
         assert done.code == 0, done
 

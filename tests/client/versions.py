@@ -49,7 +49,7 @@ def require_client(version: str) -> list[str]:
 
 
 def name_package(version: str) -> str:
-    """The package that holds a version for this machine."""
+    """Return the package with a version for this machine."""
     if tuple(map(int, version.split("."))) <= SCRIPT_UNTIL:
         return "@anthropic-ai/claude-code"
     machine = _MACHINES.get(platform.machine(), platform.machine())

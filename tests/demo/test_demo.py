@@ -71,12 +71,12 @@ def chain_of(transcript: Transcript) -> list[Chain]:
 
 
 def name_of(transcript: Transcript) -> str:
-    """How a test is called after its transcript."""
+    """Return the test id of a transcript."""
     return transcript.path.name[:13]
 
 
 def test_it_is_what_the_generator_writes(tmp_path: Path) -> None:
-    """What is committed comes out of the generator, byte for byte, whatever was there before."""
+    """The committed files equal the generator's output byte for byte, and leftovers are removed."""
     (tmp_path / "leftover.jsonl").touch()
     main(tmp_path)
     assert files_below(tmp_path) == files_below(CLAUDE_DIRECTORY) == build()
@@ -177,7 +177,7 @@ def test_subagents_of_each_era_are_there() -> None:
 
 
 def test_spilled_output_can_be_found() -> None:
-    """The output that was too large is where the record says, and as long as it says."""
+    """The output is at the recorded path and has the recorded size."""
     (found,) = [
         (transcript, output)
         for transcript in TRANSCRIPTS

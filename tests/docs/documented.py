@@ -1,4 +1,4 @@
-"""What pages of the documentation and structs name, for tests that compare the two."""
+"""Read the names in documentation pages and structs, for tests that compare them."""
 
 import re
 

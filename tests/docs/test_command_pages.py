@@ -1,4 +1,4 @@
-"""docs/cli.md and the manual pages are made from the commands as they are."""
+"""docs/cli.md and the man pages equal what is generated from the commands."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ HINT = "run `make docs`"
 
 
 def test_the_page_is_up_to_date() -> None:
-    """docs/cli.md says what the help says now."""
+    """docs/cli.md equals the current help texts."""
     assert generate_docs.PAGE.read_text(encoding="utf-8") == generate_docs.make_page(), HINT
 
 
@@ -63,7 +63,7 @@ def test_every_exit_code_is_documented() -> None:
 
 
 def test_text_is_escaped_for_roff() -> None:
-    """Nothing in a text is taken for a request or an escape."""
+    """No text is interpreted as a request or an escape."""
     assert [escape(text) for text in (".SH", "'x", r"a\b", "--all")] == [
         r"\&.SH",
         r"\(aqx",
@@ -74,7 +74,7 @@ def test_text_is_escaped_for_roff() -> None:
 
 @pytest.mark.parametrize("name", generate_docs.make_manuals())
 def test_manuals_are_set_without_a_warning(name: str) -> None:
-    """Groff has nothing to say about any of them."""
+    """Groff prints no warnings for any of them."""
     groff = shutil.which("groff")
     if groff is None:
         pytest.skip("groff is not installed")

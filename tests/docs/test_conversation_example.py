@@ -1,4 +1,4 @@
-"""The example of a conversation in the library's documentation works as it is printed."""
+"""The conversation example in the library's documentation works as printed."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""docs/doctor.md describes the report as it is, field by field."""
+"""docs/doctor.md matches the report, field by field."""
 
 import re
 from pathlib import Path
@@ -60,6 +60,6 @@ def test_options_are_documented(run_recollect: RunRecollect) -> None:
 
 
 def test_the_program_prints_the_documented_fields(run_recollect: RunRecollect) -> None:
-    """What `--json` prints is a report of this shape."""
+    """The output of `--json` has the documented fields."""
     printed = run_recollect("doctor", "--demo", "--json").stdout
     assert list(msgspec.json.decode(printed)) == fields_of(HealthReport)

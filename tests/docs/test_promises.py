@@ -1,4 +1,6 @@
-"""What the documentation names exists: commands, options, exit codes, settings and packages."""
+"""Everything that the documentation names exists: commands, options, exit codes, settings,
+packages.
+"""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +38,7 @@ SEARCHED = {"--config", "--no-verify"}
 
 
 def read_code(path: Path) -> list[str]:
-    """What a page sets as code: spans, and the lines of blocks."""
+    """Return the code on a page: spans, and the lines of blocks."""
     text = path.read_text(encoding="utf-8")
     block = re.compile(r"^```\w*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
     spans: list[str] = re.findall(r"`([^`\n]+)`", block.sub("", text))

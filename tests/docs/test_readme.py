@@ -57,7 +57,7 @@ def test_the_commands_exist() -> None:
 def test_the_first_commands_find_something(
     run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Each works on the sample sessions, which is where somebody without sessions tries it."""
+    """Each command works on the sample sessions, for readers without sessions."""
     monkeypatch.chdir(tmp_path)
     done = run_recollect("demo", *command.split())
     assert (done.code, bool(done.stdout + done.stderr)) == (0, True)

@@ -1,4 +1,4 @@
-"""docs/sessions.md describes the commands about sessions and their JSON as they are."""
+"""docs/sessions.md matches the commands about sessions and their JSON."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "sessions.md").read_text(
 
 
 def section(title: str) -> str:
-    """The text below a heading, up to the next one of its level or above."""
+    """Return the text below a heading, up to the next one of its level or above."""
     level, _, _ = title.partition(" ")
     found = re.search(
         rf"^{re.escape(title)}\n(.*?)(?=^#{{1,{len(level)}}} |\Z)", PAGE, re.MULTILINE | re.DOTALL

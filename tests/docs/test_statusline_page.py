@@ -56,5 +56,5 @@ def test_options_are_documented(run_recollect: RunRecollect) -> None:
 
 
 def test_the_pause_is_that_of_the_code() -> None:
-    """How often a sync is started is what the page says."""
+    """The page has the interval at which a sync is started."""
     assert f"at most every {PAUSE_SECONDS:.0f} seconds" in STATUSLINE

@@ -1,4 +1,4 @@
-"""docs/usage.md describes the command and its JSON as they are."""
+"""docs/usage.md matches the command and its JSON."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def test_every_group_order_and_status_is_documented() -> None:
 
 
 def test_the_fields_of_a_report_are_documented(run_recollect: RunRecollect) -> None:
-    """What `--json` prints has the fields of the tables, and no others."""
+    """The output of `--json` has exactly the fields in the tables."""
     report = json.loads(run_recollect("usage", "--demo", "--json").stdout)
     documented = first_cells(REPORT)
     figures = list(report["totals"])
@@ -61,7 +61,7 @@ def test_what_groups_add_is_documented(run_recollect: RunRecollect) -> None:
 
 
 def test_the_fields_of_causes_are_documented(run_recollect: RunRecollect) -> None:
-    """What `cause --json` prints has the fields of its table, down to its lists."""
+    """The output of `cause --json` has the fields in its table, lists included."""
     printed = json.loads(run_recollect("usage", "cause", "other", "--demo", "--json").stdout)
     assert first_cells(CAUSES) == list(printed)
     inner = {*printed["rows"][0], *printed["caused"][0]}
@@ -69,7 +69,7 @@ def test_the_fields_of_causes_are_documented(run_recollect: RunRecollect) -> Non
 
 
 def test_the_fields_of_an_explanation_are_documented(run_recollect: RunRecollect) -> None:
-    """What `explain --json` prints has the fields of its table, down to its lists."""
+    """The output of `explain --json` has the fields in its table, lists included."""
     printed = run_recollect("usage", "explain", "7aa5fa93", "--demo", "--json").stdout
     explanation = json.loads(printed)
     assert first_cells(EXPLANATION) == list(explanation)

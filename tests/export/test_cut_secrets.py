@@ -86,7 +86,7 @@ def test_a_view_cuts_within_the_key(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_no_piece_of_a_key_is_exported(tmp_path: Path, case: str) -> None:
-    """In any format, at any level; and there is one tag for it."""
+    """In any format, at any level, the key is replaced by one tag."""
     key = plant_key(tmp_path / "claude")
     with open_workspace(tmp_path / "claude", temporary=True) as workspace:
         target = tmp_path / f"x{SUFFIXES[CASES[case].format]}"
@@ -97,7 +97,7 @@ def test_no_piece_of_a_key_is_exported(tmp_path: Path, case: str) -> None:
 
 
 def test_a_key_of_one_session_is_masked_in_another(tmp_path: Path) -> None:
-    """Where only some lines of it are printed, in a session that is written first."""
+    """The other session has only some lines of the key, and is written first."""
     key = plant_key(tmp_path / "claude", NAMES[1])
     part = "\n".join(key.secrets[40:80])
     write_session(tmp_path / "claude", [say(f"whose is this?\n{part}")], NAMES[0])
@@ -110,7 +110,7 @@ def test_a_key_of_one_session_is_masked_in_another(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["json", "md", "html", "txt", "csv"])
 def test_a_key_that_is_allowed_stays(tmp_path: Path, suffix: str) -> None:
-    """Whoever reviews an export has the last word, about each value, however lines are written."""
+    """A review decides about each value, however its lines are written."""
     key = make_pem(Random(12), "RSA " + "PRIVATE KEY", 3)
     token = FAMILIES["github"].make(Random(12)).text
     write_session(tmp_path / "claude", [say(f"use\n{key.text}\nor {token}")], NAMES[0])

@@ -1,4 +1,4 @@
-"""`recollect export` as people use it: files, streams, many sessions, and what it says."""
+"""`recollect export`: files, streams, several sessions, and messages."""
 
 import csv
 import json
@@ -36,7 +36,7 @@ def test_the_suffix_of_a_file_says_the_format(run_recollect: RunRecollect, place
 
 
 def test_one_session_is_printed_without_a_file(run_recollect: RunRecollect, place: Path) -> None:
-    """Exactly what a file would hold."""
+    """The output is the same as in a file."""
     run_recollect("export", "harbour", "-o", "x.md")
     for arguments in (("--format", "markdown"), ("--format", "markdown", "-o", "-")):
         result = run_recollect("export", "harbour", *arguments)
@@ -79,7 +79,7 @@ def test_a_place_is_its_turn(run_recollect: RunRecollect, place: Path) -> None:
 def test_many_sessions_become_a_directory_with_an_index(
     run_recollect: RunRecollect, place: Path
 ) -> None:
-    """By project; the report says what was written."""
+    """Selected by project; the report lists the files."""
     result = run_recollect(
         "export", "--project", "tidepool", "--format", "html", "-o", "out", "--json"
     )
@@ -142,7 +142,7 @@ def test_a_name_that_ends_in_a_slash_is_a_directory(
 def test_a_secret_of_one_session_is_masked_in_all(
     run_recollect: RunRecollect, place: Path, tmp_path: Path
 ) -> None:
-    """Where it is recognisable and where it is not, and in names of files."""
+    """Recognisable or not, and in file names."""
     family = FAMILIES["aws-secret"]
     secret = family.make(Random(4)).secrets[0]
     root = tmp_path / "other"
@@ -191,7 +191,7 @@ def test_the_usage_table_adds_up_to_what_usage_says(
 def test_an_unreadable_session_does_not_stop_the_others(
     run_recollect: RunRecollect, place: Path
 ) -> None:
-    """It is named, and the exit code says that something is missing."""
+    """It is named on stderr, and the exit code is 4."""
     if os.name == "nt" or os.geteuid() == 0:
         pytest.skip("every file can be read here")
     (path,) = (place.parent / ".claude").rglob("94791a87*.jsonl")
@@ -212,7 +212,7 @@ def test_messages_and_reports_are_kept(run_recollect: RunRecollect, place: Path)
 
 
 def test_the_help_of_exports_loads_no_views() -> None:
-    """What reads and renders sessions is loaded when there is something to export."""
+    """Readers and renderers are imported only for an export."""
     result = run_python("-X", "importtime", "-m", "recollect", "export", "--help")
     loaded = set(re.findall(r"recollect\.(?:session|redact|export)\.\w+", result.stderr))
     assert loaded == {"recollect.redact.own_rules"}

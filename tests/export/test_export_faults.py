@@ -1,4 +1,4 @@
-"""What can go wrong with a target: nothing is overwritten, and no half of a file is left."""
+"""Problems with targets: nothing is overwritten, and no incomplete file is left."""
 
 import os
 import signal
@@ -72,7 +72,7 @@ def test_files_and_directories_are_private(tmp_path: Path) -> None:
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
-    """Whoever writes it first wins."""
+    """The first writer wins."""
     target = tmp_path / "x"
 
     def write_and_lose() -> list[bytes]:
@@ -85,7 +85,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
 
 
 def test_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
-    """The message says so, and there is no half of a file."""
+    """The message says so, and no incomplete file is left."""
     path = write_session(tmp_path, [say("some words " * 10_000) for _ in range(8)])
     for kind in (Format.HTML, Format.MARKDOWN, Format.JSON, Format.CSV):
         target = small_disk / f"x.{kind}"

@@ -28,7 +28,7 @@ LIMIT_SECONDS = 60
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     deadline = time.monotonic() + LIMIT_SECONDS
     while not condition():
         assert time.monotonic() < deadline

@@ -60,7 +60,7 @@ RANDOM_PIXEL = (
 
 
 def stabilise(text: str) -> str:
-    """Return an export without the style sheet and the place of the demo data."""
+    """Return an export without the style sheet and the path of the demo data."""
     text = re.sub(r"<style>.*?</style>", "<style></style>", text, flags=re.DOTALL)
     text = re.sub(r"sha256-[\w+/=]+", "sha256-…", text)
     text = re.sub(r'"modified": [\d.]+', '"modified": 0', text)
@@ -69,7 +69,7 @@ def stabilise(text: str) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_exports_are_what_they_are_meant_to_be(name: str) -> None:
-    """A session with a subagent, in every format and at every level."""
+    """A session with a subagent equals its golden files, in every format at every level."""
     check_golden(GOLDEN / name, stabilise(export(open_demo(), CASES[name])))
 
 
@@ -142,7 +142,7 @@ def _unguard(row: dict[str, str]) -> dict[str, str]:
 
 
 def test_cells_are_no_formulas(tmp_path: Path) -> None:
-    """A spreadsheet shows what somebody wrote, and does not run it."""
+    """A spreadsheet shows the text and does not evaluate it."""
     path = write_session(tmp_path, [say("=HYPERLINK(0)"), say("-1+1"), say("@SUM(1)")])
     text = export(open_session(path), ExportOptions(format=Format.CSV))
     cells = [row["text"] for row in csv.DictReader(io.StringIO(text))]
@@ -263,7 +263,7 @@ def test_prompts_in_the_middle_of_a_turn_are_included(tmp_path: Path, kind: Form
 
 
 def test_a_digest_leaves_out_no_prompt(tmp_path: Path) -> None:
-    """What was said in the middle of a turn stays as long as any other prompt."""
+    """Prompts in the middle of a turn are kept as long as any other."""
     session = open_session(write_interjections(tmp_path))
     text = export(session, ExportOptions(format=Format.MARKDOWN, budget=200))
     assert all(each in text for each in ("fix the build", "but not the tests", "and the docs"))
@@ -370,7 +370,7 @@ def test_images_can_be_beside_the_file(tmp_path: Path, kind: Format) -> None:
 
 
 def test_images_can_be_inside_or_left_out(tmp_path: Path) -> None:
-    """Inside by default; otherwise a line says what was there."""
+    """Embedded by default; otherwise a line describes them."""
     session = open_with_picture(tmp_path)
     inline = export(session, ExportOptions(format=Format.HTML))
     without = export(session, ExportOptions(format=Format.HTML, images=Images.NONE))
@@ -429,7 +429,7 @@ def test_contradictions_are_refused(options: ExportOptions) -> None:
 
 
 def test_a_session_without_prompts_can_be_exported(tmp_path: Path) -> None:
-    """What happened in it is there."""
+    """The export contains what happened in it."""
     path = write_session(tmp_path, [{"type": "strange-kind", "field": "something"}])
     for kind in (Format.HTML, Format.MARKDOWN, Format.TEXT, Format.JSON):
         assert "something" in export(open_session(path), ExportOptions(format=kind)), kind

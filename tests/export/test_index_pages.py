@@ -43,7 +43,7 @@ def test_an_index_leads_to_all_sessions(tmp_path: Path, kind: Format) -> None:
 def test_copies_of_a_session_do_not_replace_each_other(
     tmp_path: Path, kind: Format, *, force: bool
 ) -> None:
-    """A session that lies in two projects has the same name twice; each gets a file."""
+    """A session in two projects gets two files."""
     exporter = Exporter(ExportOptions(format=kind, redaction=None, force=force))
     exporter.write_many([SessionPart(open_demo()), SessionPart(open_demo())], tmp_path)
     first, second = [each for each in sorted(tmp_path.iterdir()) if each.stem != "index"]

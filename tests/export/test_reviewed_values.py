@@ -1,4 +1,4 @@
-"""What a review of an export lists: the values in what is exported, and no others."""
+"""A review of an export lists exactly the values in what is exported."""
 
 from pathlib import Path
 from random import Random
@@ -61,7 +61,7 @@ def test_only_values_of_the_selected_turns_are_listed(
 
 
 def test_only_values_at_the_level_are_listed(root: Path) -> None:
-    """Without tool calls, what one of them holds is not exported."""
+    """Without tool calls, their values are not exported and not listed."""
     request = ExportRequest(names=(NAME,))
     values = [value for value, _ in review(root, request, Level.CONVERSATION)]
     assert values == [TOKENS[0], BARE]
@@ -74,7 +74,7 @@ def test_only_values_of_sessions_that_match_are_listed(root: Path) -> None:
 
 
 def test_a_place_is_reviewed_alone(root: Path) -> None:
-    """As it is exported alone."""
+    """The review of a place covers only its turn, like the export."""
     assert review(root, ExportRequest(names=(f"{NAME}:2",))) == [(TOKENS[1], 1)]
 
 

@@ -101,7 +101,7 @@ def test_parquet_is_masked_cell_by_cell(tmp_path: Path) -> None:
 
 
 def test_a_secret_of_another_turn_is_masked(tmp_path: Path) -> None:
-    """What tells that a value is a secret need not be exported itself."""
+    """The text that identifies a secret need not be exported itself."""
     family = FAMILIES["aws-secret"]
     secret = family.make(Random(1)).secrets[0]
     path = write_session(tmp_path, [say(f"what is {secret}?"), say(f"{family.key}={secret}")])
@@ -118,7 +118,7 @@ def test_a_secret_in_an_id_is_found_by_the_second_scan(tmp_path: Path) -> None:
 
 
 def test_what_was_masked_is_reported_by_kind(tmp_path: Path) -> None:
-    """Each place in the export counts once, however often it was scanned."""
+    """Each occurrence in the export counts once, however often it was scanned."""
     secret = FAMILIES["github"].make(Random(3)).secrets[0]
     path = write_session(tmp_path, [say(f"token {secret} and again {secret}")])
     exporter = Exporter(ExportOptions(format=Format.MARKDOWN))
@@ -147,7 +147,7 @@ def test_words_that_are_cut_by_wrapping_are_no_secrets(tmp_path: Path, kind: For
 
 
 def test_nothing_is_masked_without_a_policy(tmp_path: Path) -> None:
-    """Whoever asks for no redaction gets everything."""
+    """With --no-redact everything is exported."""
     session, secret = open_planted(tmp_path, "aws-secret")
     exporter = Exporter(ExportOptions(format=Format.MARKDOWN, redaction=None))
     text = b"".join(exporter.stream(SessionPart(session))).decode()
@@ -156,7 +156,7 @@ def test_nothing_is_masked_without_a_policy(tmp_path: Path) -> None:
 
 
 def test_raw_lines_are_only_exported_without_redaction() -> None:
-    """They cannot be masked, so that the user has to say so."""
+    """They cannot be masked, so --no-redact is required."""
     with pytest.raises(UsageError, match="--no-redact"):
         Exporter(ExportOptions(format=Format.JSONL))
 

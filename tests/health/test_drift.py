@@ -49,7 +49,7 @@ def test_a_known_line_has_none() -> None:
     ],
 )
 def test_unknown_fields_are_named_by_their_path(line: str, path: str) -> None:
-    """A field is found at any typed depth, and its path says which block it is in."""
+    """A field is found at any typed depth, and its path names the type of its block."""
     assert find_drift(line.encode(), User) == Drift(fields=(path,))
 
 

@@ -125,7 +125,7 @@ def test_a_file_of_damage_is_not_empty(tmp_path: Path) -> None:
 
 
 def test_streams_are_distinguished_from_transcripts(tmp_path: Path) -> None:
-    """The output of a headless run is read as what it is; noise before it is damage."""
+    """The output of a headless run is recognised; other text before it is damage."""
     report = check_text(tmp_path, "Warning: no login\n" + INIT + RESULT)
     assert (report.kinds, report.streams, report.types, report.versions) == (
         {"stream": 1},
@@ -227,7 +227,7 @@ def test_the_number_of_names_is_limited() -> None:
 
 @pytest.mark.slow
 def test_the_number_of_damaged_ranges_is_limited(tmp_path: Path) -> None:
-    """A file with damage on every line cannot fill the memory; all of it is counted."""
+    """A file with damage on every line does not exhaust memory; all damage is counted."""
     report = check_text(tmp_path, "x\n" * (MAX_DAMAGED + 7))
     assert (len(report.damaged), report.damaged_omitted) == (MAX_DAMAGED, 7)
     assert report.damaged_count == MAX_DAMAGED + 7
@@ -249,7 +249,7 @@ PIECES = [
 def test_every_byte_is_accounted_for(
     tmp_path_factory: pytest.TempPathFactory, pieces: Iterable[str], rest: bytes
 ) -> None:
-    """Whatever a file holds, the spans of its records add up to its size."""
+    """The spans of any file's records add up to its size."""
     data = "".join(pieces).encode() + rest
     report = check_text(tmp_path_factory.mktemp("check_files"), data)
     assert (report.byte_count, report.accounted_bytes) == (len(data), len(data))
@@ -305,7 +305,7 @@ def test_a_single_file_is_called_by_its_name(tmp_path: Path) -> None:
 
 
 def test_several_paths_are_distinguished(tmp_path: Path) -> None:
-    """With several paths, each name says which one it is from, with the home shortened."""
+    """With several paths, names start with the path they are from, with the home as `~`."""
     home = tmp_path / "home"
     add(home / ".claude" / "projects" / "p", "a.jsonl")
     add(tmp_path / "other" / "projects" / "p", "a.jsonl")
@@ -334,7 +334,7 @@ def test_the_home_is_hidden_in_project_names_too(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 def test_hostile_names_are_made_safe(tmp_path: Path) -> None:
-    """A file name cannot drive the terminal, nor break a line, nor make the JSON unwritable."""
+    """A file name cannot control the terminal, break a line or make the JSON invalid."""
     add(tmp_path, "\x1b]0;title\x07\n.jsonl", "\udcff.jsonl")
     assert names_of(list_inputs([tmp_path])) == [
         ("␛]0;title\u2039U+0007\u203a\u2039U+000A\u203a.jsonl", "session"),

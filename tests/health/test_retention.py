@@ -62,7 +62,7 @@ def test_settings_say_how_long(tmp_path: Path, settings: str | None, expected: R
 
 
 def test_unreadable_settings_are_reported(tmp_path: Path) -> None:
-    """A directory in their place is a problem, not a missing file."""
+    """A directory in place of the settings is a problem, not a missing file."""
     (tmp_path / "settings.json").mkdir()
     assert read_retention(tmp_path) == Retention(problem="settings.json cannot be read")
 

@@ -95,7 +95,7 @@ def test_sessions_that_are_overdue_are_counted(root: Path) -> None:
 
 
 def test_orphans_are_listed(root: Path) -> None:
-    """Directories, tasks, saved files and to-do lists of sessions whose transcripts are gone."""
+    """Directories, tasks, file backups and to-do lists of deleted sessions are listed."""
     for owner in (KEPT, GONE):
         write(root / "projects" / "p" / owner / "tool-results" / "a.txt", "four")
         write(root / "tasks" / owner / "1.json", "ab")
@@ -110,7 +110,7 @@ def test_orphans_are_listed(root: Path) -> None:
 
 
 def test_timelines_of_opcode_are_listed_as_what_they_are(root: Path) -> None:
-    """Checkpoints by another program are no leftovers, whether their session is there or not."""
+    """Checkpoints of opcode are not leftovers, whether their session exists or not."""
     for owner, text in ((KEPT, "{}"), (GONE, "four")):
         write(root / "projects" / "p" / ".timelines" / owner / "timeline.json", text)
     report = examine(root)
@@ -197,7 +197,7 @@ def test_an_index_of_a_newer_program_is_a_finding(data: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="a process may take its own lock twice elsewhere")
 def test_an_index_being_written_is_reported(data: Path) -> None:
-    """Another process holds the lock."""
+    """The lock is held by another process."""
     with hold_lock(data):
         assert examine_demo(data).is_locked is True
     assert examine_demo(data).is_locked is False

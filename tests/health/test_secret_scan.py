@@ -1,4 +1,4 @@
-"""Where secrets are: by kind, session and turn, in records, subagents and files beside them."""
+"""Locations of secrets: by kind, session and turn, in records, subagents and sidecar files."""
 
 import json
 from pathlib import Path
@@ -97,7 +97,7 @@ def test_every_place_is_reported_once(root: Path) -> None:
 
 
 def test_no_value_leaves_the_scan(root: Path) -> None:
-    """Findings hold neither the secrets nor parts of them."""
+    """Findings contain neither the secrets nor parts of them."""
     report = scan_transcripts(add_subagents([find_session(root)]), lambda *_: None)
     shown = repr(report)
     assert [part for part in (STRIPE[8:], JWT[-20:], "Kept0ut") if part in shown] == []
@@ -117,7 +117,7 @@ OWN_RULES = RedactionPolicy(
 
 
 def test_own_rules_are_applied(root: Path) -> None:
-    """The user's patterns are findings, and what they allow is none."""
+    """The user's patterns give findings, and allowed values do not."""
     transcripts = add_subagents([find_session(root)])
     found = scan_transcripts(transcripts, lambda *_: None, policy=OWN_RULES).findings
     kinds = [(each.kind, each.turn) for each in found if each.kind in {"login", "password"}]

@@ -38,7 +38,7 @@ def make_options(tmp_path: Path, timing: Timing = Timing(), **more: Any) -> Conv
 
 
 def read_lines(tmp_path: Path, name: str) -> list[dict[str, Any]]:
-    """What the client noted in a file: `received.jsonl` or `called.jsonl`."""
+    """Return the lines that the client logged, in `received.jsonl` or `called.jsonl`."""
     path = tmp_path / "bin" / name
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 

@@ -1,4 +1,4 @@
-"""Which processes belong to a client."""
+"""Find the processes that belong to a client."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def test_a_process_is_not_judged_before_its_program_is_loaded() -> None:
 
 
 def test_a_process_without_an_environment_is_nobodys() -> None:
-    """It is not waited for, and one with the mark is found though its parent is gone."""
+    """It is skipped at once, and a marked process is found even after its parent has exited."""
     mark = make_mark()
     name, _, value = mark.partition("=")
     with (

@@ -1,4 +1,4 @@
-"""What a prompt can refer to: paths of a project, its changes and its commits."""
+"""References in a prompt: paths of a project, its changes and its commits."""
 
 import subprocess
 from pathlib import Path
@@ -97,7 +97,7 @@ def test_an_empty_query_lists_the_top_first() -> None:
 
 
 def test_changes_are_listed_and_read(project: Path) -> None:
-    """The changed files are named, their diff is what git says, and new files are not forgotten."""
+    """Changed files are listed, new ones included, and their diff is git's."""
     (project / "notes").mkdir()
     (project / "notes/one.md").write_text("one\n")
     (project / "notes/two.md").write_text("two\n")

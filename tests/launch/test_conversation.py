@@ -73,7 +73,7 @@ async def finish(conversation: Conversation, prompt: str) -> int:
 
 
 async def list_events(conversation: Conversation, last: int) -> list[ConversationEvent]:
-    """What is kept of the events up to a number."""
+    """Return the kept events up to a number."""
     found: list[ConversationEvent] = []
     async for event in conversation.events():
         found.append(event)
@@ -123,7 +123,7 @@ def test_a_turn_is_streamed_and_then_replaced_by_its_record(tmp_path: Path) -> N
 
 
 def test_a_reader_sees_words_before_the_record(tmp_path: Path) -> None:
-    """What is streamed reaches a reader while the block is still being written."""
+    """Streamed text reaches a reader while the block is still being written."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("slow word ")
@@ -287,7 +287,7 @@ def test_questions_plans_and_servers_get_their_answers(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_ends_the_turn_and_the_next_one_works(tmp_path: Path) -> None:
-    """What was written so far becomes a record, and an open question is withdrawn."""
+    """The text so far becomes a record, and an open question is withdrawn."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("slow word ")
@@ -330,7 +330,7 @@ def test_prompts_are_queued_while_the_client_works(tmp_path: Path) -> None:
 
 
 def test_a_prompt_that_nobody_took_is_withdrawn_without_a_client(tmp_path: Path) -> None:
-    """What was queued for a client that died is taken back, and no other client is started."""
+    """A prompt queued for a client that died is withdrawn without starting another client."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("tools hi")
@@ -372,7 +372,7 @@ def test_images_are_sent_as_blocks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_stubborn", [False, True])
 def test_the_default_effort_comes_back(tmp_path: Path, is_stubborn: bool) -> None:
-    """A client that keeps the level is replaced, but not while it works."""
+    """A client that cannot reset the level is restarted, but not while it works."""
     options = make_options(tmp_path)
     if is_stubborn:
         (tmp_path / "bin" / "stubborn").touch()
@@ -469,7 +469,7 @@ def test_a_client_that_dies_is_an_event(tmp_path: Path) -> None:
 
 
 def test_a_killed_client_loses_its_requests(tmp_path: Path) -> None:
-    """Nobody can answer a request whose client is gone, and it was never allowed."""
+    """A request whose client was killed can no longer be answered, and was not allowed."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("tools hi")
@@ -587,7 +587,7 @@ def test_a_background_task_keeps_the_client_and_ends_with_it(tmp_path: Path) -> 
 
 
 def test_requests_to_programs_are_refused(tmp_path: Path) -> None:
-    """A hook that nobody registered gets an error instead of keeping the client waiting."""
+    """An unregistered hook gets an error instead of keeping the client waiting."""
 
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "hook")
@@ -599,7 +599,7 @@ def test_requests_to_programs_are_refused(tmp_path: Path) -> None:
 
 
 def test_dialogs_of_a_terminal_are_cancelled(tmp_path: Path) -> None:
-    """The client goes on without one, and a notice says so."""
+    """The client continues without the dialog, and a notice says so."""
 
     async def script(conversation: Conversation) -> str:
         await finish(conversation, "dialog computer_use_approval")

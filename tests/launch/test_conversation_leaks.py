@@ -1,4 +1,4 @@
-"""Nothing of a conversation is left behind, however it ends."""
+"""A conversation leaves nothing behind, however it ends."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What may be started, and with which arguments."""
+"""Checks of conversation options, and the client's arguments."""
 
 import os
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_a_session_is_resumed_forked_or_cut_off(tmp_path: Path) -> None:
 
 
 def test_permissions_are_skipped_only_if_that_was_allowed(tmp_path: Path) -> None:
-    """The mode, and the options that lead to it, need the word of whoever starts the client."""
+    """The mode, and the options that select it, require `allow_bypass`."""
     for more in (
         {"permission_mode": "bypassPermissions"},
         {"extra_arguments": ("--dangerously-skip-permissions",)},
@@ -102,7 +102,7 @@ def test_what_cannot_be_passed_is_refused(tmp_path: Path, more: dict[str, Any], 
 
 
 def test_conversations_need_process_groups() -> None:
-    """Where a client and its commands could not be ended together, none is started."""
+    """No client is started where its child processes could not be ended with it."""
     check_platform("linux")
     check_platform("darwin")
     with pytest.raises(UsageError, match="are not supported on Windows"):

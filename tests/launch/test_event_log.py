@@ -1,4 +1,4 @@
-"""Events are numbered, kept for a while, and handed to any number of readers."""
+"""Events are numbered, kept for a limited time, and delivered to any number of readers."""
 
 import asyncio
 
@@ -15,12 +15,12 @@ from recollect.records.conversation_records import Assistant
 
 
 def make_log(max_events: int = 100) -> EventLog:
-    """A log whose clock stands still."""
+    """Return a log with a stopped clock."""
     return EventLog(max_events, lambda: 5.0)
 
 
 def make_notice(number: int) -> NoticeReceived:
-    """The notice with this number, as it is kept."""
+    """Return the notice with this number, as the log keeps it."""
     return NoticeReceived(text=f"notice {number}", number=number, time=5.0)
 
 
@@ -51,7 +51,7 @@ def test_readers_go_on_where_they_were() -> None:
 
 
 def test_a_reader_that_was_away_too_long_is_notified() -> None:
-    """What is no longer kept is announced once, and nothing else is missing."""
+    """Dropped events are reported once, and no others are missing."""
 
     async def run() -> None:
         log = make_log(max_events=2)

@@ -1,4 +1,4 @@
-"""What a tool would do: the difference to the file as it is now."""
+"""Previews of what a tool would do: the diff against the current file."""
 
 import json
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_an_edit_that_does_not_apply_is_shown_as_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 5000, "\ud800", "a/" * 3000, "new\nline"])
 def test_names_that_no_file_can_have_are_new_files(name: str) -> None:
-    """Whatever a path looks like, what would be written is shown."""
+    """The content to be written is shown, whatever the path."""
     given = Raw(json.dumps({"file_path": f"/nowhere/{name}", "content": "x"}).encode())
     (shown,) = describe_proposal("Write", given).input
     assert isinstance(shown, Diff)

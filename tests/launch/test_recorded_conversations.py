@@ -1,4 +1,4 @@
-"""What real clients said in recorded conversations, read as a conversation reads it."""
+"""Recorded output of real clients, read as in a conversation."""
 
 import json
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ class Replay:
 
 
 def read_recording(path: Path) -> dict[int, Replay]:
-    """Return what each client of a recording said."""
+    """Return the output of each client in a recording."""
     found: dict[int, Replay] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -136,7 +136,7 @@ def test_every_reply_replaces_what_was_streamed_of_it(recordings: list[tuple[str
 
 
 def test_records_are_those_of_the_transcript(recordings: list[tuple[str, Path]]) -> None:
-    """What a conversation publishes has the uuids that the client wrote to its file."""
+    """Published records have the uuids that the client wrote to its transcript."""
     for name, path in recordings:
         written = read_transcripts(path)
         for replay in read_recording(path).values() if written else ():

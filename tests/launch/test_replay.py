@@ -49,7 +49,7 @@ def test_long_pauses_are_shortened() -> None:
 
 @given(st.lists(st.tuples(st.none() | st.integers(0, 1000), st.floats(0, 10))))
 def test_nothing_is_lost_or_moved(pairs: list[tuple[int | None, float]]) -> None:
-    """Whatever the times are, the order is kept, and no wait is negative or too long."""
+    """Whatever the times, the order is kept, and no pause is negative or too long."""
     timed = [
         TimedItem(None if moment is None else after(moment), gap, number)
         for number, (moment, gap) in enumerate(pairs)

@@ -67,7 +67,7 @@ def test_the_last_session_can_be_continued() -> None:
 
 @given(st.text(min_size=1).filter(lambda text: text.strip() and "\0" not in text))
 def test_a_prompt_is_never_an_option(prompt: str) -> None:
-    """Whatever it looks like, it is the only argument after the end of options."""
+    """Whatever its text, the prompt is the only argument after the end of options."""
     request = RunRequest(prompt=prompt, model=prompt, extra_arguments=("--allowedTools", "Bash"))
     assert plan_run(request).arguments[1:] == (
         *STREAMING,
@@ -156,7 +156,7 @@ def test_a_saved_stream_is_private(tmp_path: Path) -> None:
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    """A file that exists is refused and stays as it is."""
+    """An existing file is refused and left unchanged."""
     path = tmp_path / "kept.jsonl"
     path.write_text("mine")
     with pytest.raises(UsageError) as caught:

@@ -95,7 +95,7 @@ def test_the_prompt_comes_first() -> None:
 
 
 def test_a_subagent_is_known_by_its_call() -> None:
-    """The input of the call describes it, for clients that say nothing else."""
+    """If a client reports nothing else, the input of the call describes the subagent."""
     session = StreamSession()
     feed(session, call("Task", {"description": "Look", "subagent_type": "Explore"}, uuid="b"))
     feed(session, call("Bash", {}, uuid="c", agent="toolu_b"))
@@ -198,7 +198,7 @@ def test_totals_leave_out_earlier_runs() -> None:
 
 
 def test_a_run_without_a_result_has_few_totals() -> None:
-    """What the client did not report is None."""
+    """Totals that the client did not report are None."""
     session = StreamSession()
     feed(session, text("one", uuid="a"))
     assert session.figures == RunFigures(

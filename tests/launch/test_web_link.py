@@ -23,7 +23,7 @@ def test_a_link_leads_to_the_host_of_the_server(host: str, address: str) -> None
 
 
 def test_a_server_that_is_gone_gives_no_link() -> None:
-    """Nobody answers on a port that was closed: the message says what to do."""
+    """If nothing listens on the port any more, the message says what to do."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(NothingFound, match="recollect serve"):

@@ -30,12 +30,12 @@ def seconds_of(seconds: float) -> float:
 
 
 def prompt(text: object, *, uuid: str = "u1", seconds: float = 0, **more: object) -> Line:
-    """What a person typed."""
+    """Return a typed prompt."""
     return _link("user", uuid, seconds, {"role": "user", "content": text}, more)
 
 
 def reply(text: str, *, uuid: str = "a1", seconds: float = 1, **more: object) -> Line:
-    """What a model answered."""
+    """Return a reply of the model."""
     content: list[object] = [{"type": "text", "text": text}]
     return _link("assistant", uuid, seconds, _message(uuid, content), more)
 

@@ -1,4 +1,4 @@
-"""What the tests of the library share."""
+"""Fixtures of the library tests."""
 
 from pathlib import Path
 

@@ -39,7 +39,7 @@ def disagreements(listing: SessionListing, metadata: Metadata) -> set[str]:
 
 
 def assert_agreement(transcript: Transcript, surroundings: SessionContext) -> None:
-    """What a list shows of `transcript`, if anything, agrees with the open session."""
+    """Assert that a list shows `transcript` as the opened session does, if at all."""
     listing = read_listing(transcript, surroundings)
     if listing is None:
         return
@@ -66,7 +66,7 @@ def test_sessions_of_the_real_client_are_listed_as_they_are(
 
 @pytest.mark.slow
 def test_published_sessions_are_listed_as_they_are(shared: Path) -> None:
-    """The same holds for sessions that people published."""
+    """The same holds for published sessions."""
     transcripts = discover(shared / "corpus").transcripts
     assert len(transcripts) > 100
     for transcript in transcripts:
@@ -165,7 +165,7 @@ def test_a_title_in_the_middle_is_found(root: ClaudeRoot, line: Line) -> None:
 
 
 def test_a_title_across_the_end_of_the_head_is_found(root: ClaudeRoot) -> None:
-    """A line that begins in what is read first and ends behind it names the session too."""
+    """A title line that starts in the head and ends after it is found too."""
     head = len(encode([prompt("drain"), padded(reply("words", uuid="a0"), 0)]))
     before = padded(reply("words", uuid="a0"), FIRST_READ - head - 20)
     lines = [prompt("drain"), before, title("Once"), *FILLER, reply("Done.", uuid="end")]
@@ -178,7 +178,7 @@ def test_a_title_across_the_end_of_the_head_is_found(root: ClaudeRoot) -> None:
 
 
 def test_words_about_a_title_are_no_title(root: ClaudeRoot) -> None:
-    """A tool result in the middle that holds a record, as text or as JSON, names nothing."""
+    """A tool result that contains a title record, as text or as JSON, gives no title."""
     record = {"type": "custom-title", "customTitle": "Wrong"}
     answered = result(json.dumps(record), given=record, uuid="r9")
     lines = [prompt("drain"), *FILLER, answered, *FILLER, reply("Done.", uuid="end")]
@@ -189,7 +189,7 @@ def test_words_about_a_title_are_no_title(root: ClaudeRoot) -> None:
 
 
 def test_a_summary_from_elsewhere_names_a_record_in_the_middle(root: ClaudeRoot) -> None:
-    """A session that went on after it got its title in another file has it in a list too."""
+    """A session that continued after it got its title in another file has it in lists, too."""
     root.session(SECOND, summary("The pond", "a1"))
     lines = [prompt("drain"), *FILLER, *FILLER, reply("Done.", uuid="end")]
     transcript = locate_file(root.session(FIRST, *lines))

@@ -50,7 +50,7 @@ def test_the_parent_is_the_session_with_the_compaction_in_its_middle(root: Claud
 
 
 def test_another_compaction_is_no_evidence(root: ClaudeRoot) -> None:
-    """Nor is one whose uuid occurs only in words, or is no uuid."""
+    """A compaction with another uuid, a mentioned or an invalid one gives no parent."""
     mention = prompt(f'"{OTHER}"', uuid="u9")
     root.session(FIRST, prompt("drain"), mention, compaction("short"), reply("Done."))
     write_fork(root, SECOND, compaction(OTHER))
@@ -75,7 +75,7 @@ def test_the_files_of_a_project_are_searched_once(root: ClaudeRoot) -> None:
 
 
 def test_two_possible_parents_are_none(root: ClaudeRoot) -> None:
-    """Which of two copies of a file it was made of is not known."""
+    """It is not known which of two copies of a file the fork was made of."""
     write_parent(root)
     write_parent(root, THIRD)
     write_fork(root, SECOND, compaction(BOUNDARY))

@@ -38,7 +38,7 @@ def _find(path: Path) -> Transcript:
 def test_growing_equals_reading_again(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int]
 ) -> None:
-    """However a file came to its size, torn lines included, it says the same."""
+    """However a file grew, torn lines included, the session is the same."""
     path = tmp_path_factory.mktemp("grown") / TRANSCRIPT.name
     growing = IncrementalSession()
     for end in cuts:
@@ -51,7 +51,7 @@ def test_growing_equals_reading_again(
 
 
 def test_nothing_new_costs_nothing(tmp_path: Path) -> None:
-    """A file that is as it was is not opened again."""
+    """An unchanged file is not opened again."""
     path = tmp_path / TRANSCRIPT.name
     path.write_bytes(DATA)
     # A file that was written a moment ago could be written again within the same tick of the clock.
@@ -72,7 +72,7 @@ def test_nothing_new_costs_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_rewritten_files_are_read_again(tmp_path: Path, change: object) -> None:
-    """A file that was cut, turned round or rewritten says what a fresh read says."""
+    """A file that was truncated, reordered or rewritten gives the same as a fresh read."""
     path = tmp_path / TRANSCRIPT.name
     path.write_bytes(DATA)
     growing = IncrementalSession()
@@ -111,7 +111,7 @@ def test_missing_files_are_an_error(tmp_path: Path) -> None:
 
 @given(size=st.integers(1, len(DATA) + 10))
 def test_first_part_is_the_beginning(size: int) -> None:
-    """Turns of the first part are those of the whole, but for the last, which goes on."""
+    """Turns of the first part equal those of the whole, except for the last, which continues."""
     whole = open_transcript(_find(TRANSCRIPT))
     part = read_partial_session(_find(TRANSCRIPT), size)
     shown = part.session.turns[: part.turn_count]

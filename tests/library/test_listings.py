@@ -1,4 +1,4 @@
-"""What a list shows of one transcript."""
+"""Tests of the listing of one transcript."""
 
 import json
 from pathlib import Path
@@ -30,12 +30,12 @@ HUGE = "x" * (3 * FIRST_READ)
 
 
 def list_file(path: Path) -> SessionListing | None:
-    """What a list shows of the transcript at `path`."""
+    """Return the listing of the transcript at `path`."""
     return read_listing(locate_file(path), SessionContext())
 
 
 def list_session(root: ClaudeRoot, *lines: Line) -> SessionListing:
-    """What a list shows of a session with these lines."""
+    """Return the listing of a session with these lines."""
     listing = list_file(root.session(FIRST, *lines))
     assert listing is not None
     return listing
@@ -147,7 +147,7 @@ def test_a_byte_order_mark_hides_nothing(root: ClaudeRoot) -> None:
 
 
 def test_a_torn_last_line_is_no_obstacle(root: ClaudeRoot) -> None:
-    """A file that is being written is listed as far as it is written."""
+    """A file that is being written is listed up to its last complete line."""
     data = encode([prompt("drain the pond")]) + b'{"type":"assistant","uuid":"a1","timest'
     listing = list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", data))
     assert listing is not None
@@ -170,7 +170,7 @@ def test_titles_have_an_order(root: ClaudeRoot, lines: tuple[Line, ...], expecte
 
 
 def test_another_file_may_hold_the_title(root: ClaudeRoot) -> None:
-    """A summary counts for the session whose record it names, in whatever file it is."""
+    """A summary in any file belongs to the session that contains its leaf record."""
     root.session(SECOND, summary("The pond", "a1"))
     assert list_session(root, prompt("drain the pond"), reply("Done.")).title == "The pond"
 
@@ -182,7 +182,7 @@ def test_leftovers_are_no_sessions(root: ClaudeRoot, content: bytes) -> None:
 
 
 def test_a_warm_up_is_no_session(root: ClaudeRoot) -> None:
-    """A subagent that only warmed up a cache is not listed; a person who says it is."""
+    """A warm-up agent is not listed, but a session with that word as its prompt is."""
     assert list_file(root.agent(".", "a1b2c3d", prompt("Warmup"), reply("Ready."))) is None
     assert list_session(root, prompt("Warmup"), reply("Ready.")).first_prompt == "Warmup"
 
@@ -210,7 +210,7 @@ def test_a_session_with_inline_subagents_is_a_session(root: ClaudeRoot) -> None:
 
 
 def test_a_clock_that_runs_ahead_is_not_believed(root: ClaudeRoot) -> None:
-    """The newest record says when a session was active, unless it is newer than its file."""
+    """The newest record gives the time of activity, unless it is later than the file's mtime."""
     path = root.session(FIRST, prompt("a", seconds=10), modified=60)
     ahead = root.session(SECOND, prompt("b", seconds=99), modified=60)
     silent = root.write(f"projects/{PROJECT}/x.jsonl", b'{"type":"mode"}\n', modified=60)
@@ -238,7 +238,7 @@ def test_a_file_that_cannot_be_read_is_listed_as_such(root: ClaudeRoot, tmp_path
 
 
 def test_a_file_that_is_gone_is_not_listed(root: ClaudeRoot) -> None:
-    """Claude Code cleans up while lists are made; what is gone is simply not there."""
+    """Files that Claude Code deletes during listing are left out."""
     path = root.session(FIRST, prompt("drain the pond"))
     transcript = locate_file(path)
     path.unlink()
@@ -266,7 +266,7 @@ def test_lines_that_are_no_json_are_no_obstacle(root: ClaudeRoot) -> None:
     ids=["another program", "a large one", "values", "words", "nothing"],
 )
 def test_a_file_without_any_record_is_no_session(root: ClaudeRoot, content: bytes) -> None:
-    """Somebody else's file is not listed, however it is called."""
+    """Files of other programs are not listed, whatever their names."""
     assert list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", content)) is None
 
 

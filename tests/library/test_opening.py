@@ -46,7 +46,7 @@ def iter_family(session: Session, depth: int = 0) -> Iterator[tuple[int, Subagen
 
 
 def describe(session: Session) -> list[tuple[int, str, SubagentKind, JoinedBy | None, str | None]]:
-    """What was found of each subagent: depth, id, kind, and the call it belongs to."""
+    """Return depth, id, kind and call of each subagent."""
     return [
         (depth, child.agent_id, child.kind, child.joined_by, child.call.id if child.call else None)
         for depth, child in iter_family(session)
@@ -54,13 +54,13 @@ def describe(session: Session) -> list[tuple[int, str, SubagentKind, JoinedBy | 
 
 
 def write_meta(root: ClaudeRoot, place: str, agent_id: str, meta: object) -> None:
-    """Write the sidecar of a subagent; bytes are written as they are."""
+    """Write the sidecar of a subagent; bytes are written unchanged."""
     content = meta if isinstance(meta, bytes) else json.dumps(meta).encode()
     root.write(f"projects/{PROJECT}/{place}/agent-{agent_id}.meta.json", content)
 
 
 def test_a_session_knows_where_it_comes_from(root: ClaudeRoot) -> None:
-    """An open session has its location beside what its records say."""
+    """An open session has its location in addition to what is in its records."""
     path = root.session(FIRST, ASKED, reply("Done.", seconds=9))
     assert open_session(FIRST, root=[root.path]).metadata == Metadata(
         id=FIRST,
@@ -112,7 +112,7 @@ def test_old_subagents_are_in_the_session_itself(root: ClaudeRoot) -> None:
 
 @pytest.mark.parametrize("place", [".", "subagents"])
 def test_later_subagents_are_outside_the_session(root: ClaudeRoot, place: str) -> None:
-    """In the project itself, as 2.0.x wrote them, or in its `subagents`: their records say whose.
+    """Subagents beside the sessions, or in `subagents`, belong to the session in their records.
 
     Listing the project finds them too.
     """
@@ -234,7 +234,7 @@ def test_a_flat_subagent_is_opened_by_its_path(root: ClaudeRoot) -> None:
 
 
 def test_another_file_may_hold_the_title(root: ClaudeRoot) -> None:
-    """The title that another session's file holds is this session's title; the newest counts."""
+    """A title in another session's file is found; the newest one wins."""
     root.session(FIRST, ASKED, reply("Done."))
     root.session(SECOND, summary("An older title", "a1"), ASKED, modified=10)
     root.session("stray", summary("The pond", "a1"), modified=20)
@@ -309,7 +309,7 @@ def test_ambiguity_is_an_error_here_too(root: ClaudeRoot) -> None:
 
 
 def test_warm_ups_are_subagents_that_say_so(root: ClaudeRoot) -> None:
-    """What a list leaves out is there when the session is opened."""
+    """Agents that lists leave out are there when the session is opened."""
     root.session(FIRST, ASKED)
     root.agent(".", "a000001", prompt("Warmup"), reply("Ready."))
     (child,) = open_session(FIRST, root=[root.path]).subagents

@@ -1,4 +1,4 @@
-"""Which sessions a running client has open."""
+"""Find the sessions that running clients have open."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def start_time(pid: int) -> str:
 
 
 def test_a_running_client_is_reported(root: ClaudeRoot, sleeper: subprocess.Popen[bytes]) -> None:
-    """The session of a living process says which one has it open."""
+    """The file of a running process names the session that it has open."""
     stated = {"status": "busy", "version": "2.1.325", "name": "pond-1"}
     root.client(sleeper.pid, **stated, updatedAt=1_794_769_817_782)
     expected = LiveProcess(
@@ -59,7 +59,7 @@ def test_a_process_that_has_ended_is_not_reported(
 def test_a_number_given_to_another_process_is_not_believed(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    """A living process counts only if it started when the file says."""
+    """A running process counts only if its start time equals the one in the file."""
     root.client(sleeper.pid, procStart=start_time(sleeper.pid))
     assert list(find_live_processes(root.path)) == [FIRST]
     root.client(sleeper.pid, procStart="1")
@@ -70,7 +70,7 @@ def test_a_number_given_to_another_process_is_not_believed(
 def test_a_zombie_process_is_not_reported(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    """A client that has exited counts as gone, even if its parent has not noticed yet."""
+    """A client that has exited is not listed, even if its parent has not reaped it yet."""
     root.client(sleeper.pid)
     sleeper.kill()
     os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
@@ -86,7 +86,7 @@ def test_an_impossible_number_is_nobody(root: ClaudeRoot, pid: object) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\0" * 10, b" " * 2_000_000])
 def test_a_damaged_file_is_no_process(root: ClaudeRoot, content: bytes) -> None:
-    """What cannot be read as the file of a process says nothing."""
+    """A file that is not valid is ignored."""
     root.write("sessions/1.json", content)
     assert find_live_processes(root.path) == {}
 

@@ -1,4 +1,4 @@
-"""What `import recollect` offers, and what it costs."""
+"""The public names of `import recollect`, and the cost of importing it."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_importing_loads_nothing_else() -> None:
 
 
 def test_a_name_is_loaded_when_it_is_used() -> None:
-    """A name of the package is the very thing that its home module has."""
+    """A name of the package is the same object as in its own module."""
     assert recollect.open_session is open_session
 
 

@@ -1,4 +1,4 @@
-"""What people call a session, and which one that is."""
+"""References to sessions, and how they are resolved."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,7 +62,7 @@ def find(root: ClaudeRoot, ref: str) -> str:
     ],
 )
 def test_a_session_has_many_names(filled: ClaudeRoot, ref: str, expected: str) -> None:
-    """An id, its beginning, an agent, a title, a part of one, or a place from the newest back."""
+    """An id or its start, an agent id, a title or a part of one, or a count from the newest."""
     assert find(filled, ref) == expected
 
 
@@ -152,7 +152,7 @@ def test_leftovers_do_not_make_a_name_ambiguous(root: ClaudeRoot) -> None:
 
 
 def test_a_title_may_look_like_a_file(root: ClaudeRoot) -> None:
-    """A name that ends like a transcript is a title when there is no such file."""
+    """A reference that ends in .jsonl is a title if there is no such file."""
     root.session(FIRST, prompt("a"), title("fix data.jsonl"))
     assert find(root, "fix data.jsonl") == FIRST
 
@@ -176,7 +176,7 @@ def test_a_title_may_look_like_a_file(root: ClaudeRoot) -> None:
     ],
 )
 def test_a_hostile_name_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
-    """A name is compared and never joined to a path, so it leads nowhere."""
+    """A reference is only compared, never joined to a path."""
     filled.write("secret.jsonl", b"{}")
     filled.write("secret", b"{}")
     with pytest.raises(NothingFound):
@@ -185,7 +185,7 @@ def test_a_hostile_name_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
 
 @given(st.text(max_size=12))
 def test_no_name_leads_out_of_the_root(tmp_path_factory: pytest.TempPathFactory, ref: str) -> None:
-    """Whatever the reference, what is found is below the root."""
+    """Whatever the reference, the result is below the root."""
     root = ClaudeRoot(tmp_path_factory.mktemp("claude"))
     path = root.session(THIRD, prompt("a"))
     try:
@@ -196,7 +196,7 @@ def test_no_name_leads_out_of_the_root(tmp_path_factory: pytest.TempPathFactory,
 
 
 def test_a_file_is_located_by_its_path(filled: ClaudeRoot, tmp_path: Path) -> None:
-    """A path leads to its file, also through a link, which is what the user wished."""
+    """A path gives its file, even through a link that the user named."""
     path = filled.path / "projects" / PROJECT / f"{FIRST}.jsonl"
     (tmp_path / "mine.jsonl").symlink_to(path)
     assert [locate_file(each).path for each in (path, tmp_path / "mine.jsonl")] == [path, path]

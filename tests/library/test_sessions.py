@@ -114,7 +114,7 @@ def test_the_environment_names_the_root(root: ClaudeRoot, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("project", [PROJECT, CWD, Path(CWD), f"{CWD}/"])
 def test_a_project_is_a_directory_or_its_name(root: ClaudeRoot, project: str | Path) -> None:
-    """A project is named by the work directory or by what Claude Code made of it."""
+    """A project is named by its working directory or by the name below `projects`."""
     root.session(FIRST, prompt("a", seconds=2))
     root.session(SECOND, prompt("b", cwd="/home/mina/hill"), project="-home-mina-hill")
     assert ids(root, project) == [FIRST]
@@ -228,7 +228,7 @@ def test_an_order_that_does_not_exist_is_refused(root: ClaudeRoot) -> None:
 
 @needs_pipes
 def test_a_pipe_among_the_sessions_does_not_stop_the_list(root: ClaudeRoot) -> None:
-    """What is no regular file is left alone, and never waited for."""
+    """Anything but a regular file is skipped without blocking."""
     root.session(FIRST, prompt("a"))
     os.mkfifo(root.path / "projects" / PROJECT / f"{SECOND}.jsonl")
     assert ids(root) == [FIRST]

@@ -75,7 +75,7 @@ def test_a_hostile_path_is_not_followed(root: ClaudeRoot, recorded: str) -> None
 
 
 def test_a_call_with_its_output_has_no_other(root: ClaudeRoot) -> None:
-    """Where nothing was spilled there is nothing to read."""
+    """There is nothing to read if no output was spilled."""
     root.session(FIRST, prompt("drain"), call("Bash", {}), result("ok"))
     session = open_session(FIRST, root=[root.path])
     assert [read_spilled_output(session, made) for made in session.tool_calls] == [None]
@@ -129,7 +129,7 @@ def test_a_session_without_a_file_has_nothing_beside_it() -> None:
 
 
 def test_a_session_whose_file_is_gone_has_nothing_beside_it(root: ClaudeRoot) -> None:
-    """What was cleaned up since the session was opened is not missed."""
+    """Files deleted since the session was opened cause no error."""
     path = root.session(FIRST, prompt("drain"))
     session = open_session(path)
     path.unlink()

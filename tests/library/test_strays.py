@@ -61,7 +61,7 @@ def test_file_with_anything_else_is_not_a_stray(tmp_path: Path, content: bytes) 
 
 
 def test_file_that_grew_since_it_was_found_is_not_a_stray(tmp_path: Path) -> None:
-    """What counts is the content now, and never more of it than the limit."""
+    """The current content decides, up to the limit."""
     path = write(tmp_path / "s.jsonl", SUMMARY)
     found = transcript(path)
     path.write_bytes(SUMMARY * (STRAY_LIMIT // len(SUMMARY) + 1))
@@ -69,7 +69,7 @@ def test_file_that_grew_since_it_was_found_is_not_a_stray(tmp_path: Path) -> Non
 
 
 def test_large_file_is_not_opened(tmp_path: Path) -> None:
-    """The size alone decides on a large file, even on one that is gone."""
+    """A large file is decided by its size alone, even if it was deleted."""
     path = write(tmp_path / "s.jsonl", b" " * (STRAY_LIMIT + 1))
     found = transcript(path)
     path.unlink()

@@ -1,4 +1,4 @@
-"""What turns and sessions cost."""
+"""Tests of the costs of turns and sessions."""
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.library.opening import open_session, price_at_list, price_turn
@@ -53,7 +53,7 @@ def test_a_session_that_was_opened_knows_its_list_price() -> None:
 
 
 def test_a_session_without_prices_has_no_list_price() -> None:
-    """Records alone do not say what a token costs; the caller may supply prices."""
+    """Records do not contain prices; the caller may supply them."""
     records = [record for record in map(decode_record, (PROMPT, _reply("m", MODEL, 1))) if record]
     assert Session(records).metrics.list_price_usd is None
     assert Session(records, prices=price_at_list).metrics.list_price_usd == 0.300015

@@ -50,7 +50,7 @@ def test_what_a_copy_repeats_is_read_once() -> None:
 
 
 def test_an_alternative_is_not_read_after_its_original() -> None:
-    """The thread of a session that went on by itself ends with it."""
+    """The thread of a session that continued by itself ends with it."""
     original, copy = part("a", "b", "c"), part("a", "b", "x", is_copy=True)
     assert find_unrepeated_turns([original, copy], wanted=0) == [range(3)]
 
@@ -63,7 +63,7 @@ def test_a_full_copy_follows_its_original() -> None:
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=5), min_size=1, max_size=4))
 def test_nothing_of_sessions_that_are_no_copies_is_cut(turns: list[list[str]]) -> None:
-    """Whatever they share."""
+    """Whatever they have in common."""
     parts = [part(*each) for each in turns]
     assert find_unrepeated_turns(parts, wanted=0) == [range(len(each)) for each in turns]
 
@@ -100,7 +100,7 @@ def test_threads_that_real_clients_left(
     relation: Relation,
     turns: list[int],
 ) -> None:
-    """`/clear` goes on in a new file, and 1.0.35 resumed in a copy."""
+    """`/clear` continues in a new file, and 1.0.35 resumed in a copy."""
     if shared is None:
         pytest.skip("needs the recordings of real clients")
     root = shared / "real_cli" / version / "config_tui"

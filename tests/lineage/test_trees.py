@@ -47,7 +47,7 @@ def test_each_kind_of_descent_is_known() -> None:
 
 
 def test_a_session_names_what_is_before_and_after_it() -> None:
-    """What it continues, what continues it, and its forks; a subagent is part of its session."""
+    """Its predecessor, its continuations and its forks; a subagent belongs to its session."""
     first = listing("first", continued_in="second")
     second, fork = listing("second"), listing("fork", forked_from="second")
     agent = listing("agent", is_subagent=True, parent_id="second")
@@ -114,7 +114,7 @@ def test_a_clear_leads_to_the_session_that_starts_right_then() -> None:
 
 
 def test_a_session_never_descends_from_itself() -> None:
-    """Files that claim each other in a circle are cut at one place."""
+    """A cycle of files that claim each other is cut once."""
     listings = [listing("a", 1, forked_from="b"), listing("b", 2, forked_from="a")]
     (tree,) = build_trees(listings)
     assert sorted(each.id for each in tree) == ["a", "b"]
@@ -126,7 +126,7 @@ def test_a_session_never_descends_from_itself() -> None:
 def test_every_session_is_in_exactly_one_tree(
     facts: dict[str, tuple[str | None, str | None, str | None]],
 ) -> None:
-    """Whatever sessions claim about each other."""
+    """Whatever relations sessions claim."""
     listings = [
         listing(name, ord(name), forked_from=origin, continued_in=next_id, first_reply_id=reply)
         for name, (origin, next_id, reply) in facts.items()

@@ -1,4 +1,4 @@
-"""What programs do to a file while it is read, at random, and a reader that keeps up."""
+"""Random changes that programs make to a file while it is read, and a reader that follows."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class Schedule:
         path.write_bytes(b"")
 
     def play(self, steps: int) -> Iterator[None]:
-        """Do one thing after the other."""
+        """Run one step after the other."""
         deeds = (
             self._append,
             self._append,
@@ -101,7 +101,7 @@ class Reader:
         self.records: list[Record] = []
 
     def look(self) -> None:
-        """Read until there is no more."""
+        """Read everything that is available."""
         while True:
             step = self.tail.read()
             if step.reset:

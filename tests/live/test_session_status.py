@@ -155,7 +155,7 @@ def test_the_end_of_a_long_file_is_enough(tmp_path: Path) -> None:
 
 
 def test_real_sessions_ended(shared: Path) -> None:
-    """The records of every complete session of 2.1.325 say that it ended."""
+    """Every complete session of 2.1.325 is reported as ended by its records."""
     paths = sorted(shared.glob("real_cli/2.1.325/config/projects/*/*.jsonl"))
     statuses = {
         determine_status(read_turn_state(path), None).kind for path in paths if path.stat().st_size

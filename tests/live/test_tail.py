@@ -100,7 +100,7 @@ def test_following_equals_reading_real_files(shared: Path, tmp_path: Path) -> No
 def test_any_bytes_in_any_pieces(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, cuts: list[int]
 ) -> None:
-    """Arbitrary bytes are followed just as they are read."""
+    """Following arbitrary bytes gives the same as reading them."""
     path = tmp_path_factory.mktemp("tail") / "x.jsonl"
     path.touch()
     tail = Tail(path)
@@ -184,7 +184,7 @@ def test_a_rewritten_file_that_has_grown_starts_over(path: Path) -> None:
 
 
 def test_a_replacement_with_the_same_lines_continues(path: Path) -> None:
-    """A copy of the file with one more line in its place is not a rewrite."""
+    """Replacing the file with a copy that has one more line is not a rewrite."""
     tail = Tail(path)
     drain(tail)
     other = path.with_name("other")

@@ -1,4 +1,4 @@
-"""Strings that must never become part of a path, though a record may hold them as an id."""
+"""Strings that must never become part of a path, although a record may have them as an id."""
 
 _PARENT = [
     "..",

@@ -63,7 +63,7 @@ def test_all_layouts_are_found(root: Path, project: Path) -> None:
 
 
 def test_only_transcripts_are_found(root: Path, project: Path) -> None:
-    """Sidecars, logs, backups, memory and files at other depths are no transcripts."""
+    """Sidecars, logs, backups, memory and files at other depths are not transcripts."""
     for name in (
         "history.jsonl",
         "dump-prompts/s1.jsonl",
@@ -114,7 +114,7 @@ def test_empty_file_is_found(root: Path, project: Path) -> None:
 
 
 def test_order_is_that_of_the_paths(root: Path) -> None:
-    """The same tree gives the same order whatever the file system says first."""
+    """The order of results does not depend on the file system."""
     paths = [
         write(root / "projects" / directory / f"{name}.jsonl")
         for directory in ("-b", "-a", "-C")
@@ -129,7 +129,7 @@ def test_root_without_projects_is_empty(tmp_path: Path) -> None:
 
 
 def test_root_given_as_a_link_keeps_its_spelling(tmp_path: Path, root: Path, project: Path) -> None:
-    """Paths are reported as the user knows them, while the link itself is no escape."""
+    """Paths are reported as the user wrote them, and the link itself is allowed."""
     write(project / "s1.jsonl")
     shortcut = link(tmp_path / "shortcut", root)
     path = shortcut / "projects" / "-srv-app" / "s1.jsonl"
@@ -144,7 +144,7 @@ def test_link_to_another_project_is_not_counted_twice(root: Path, project: Path)
 
 
 def test_link_to_a_file_found_anyway_is_not_counted_twice(root: Path, project: Path) -> None:
-    """A link to a transcript in its own place adds nothing."""
+    """A link to a transcript that is found anyway adds nothing."""
     path = write(project / "s1.jsonl")
     link(root / "projects" / "-a-moved" / "s2.jsonl", path)
     assert discover_root(root) == Discovery((transcript(path, "s1"),), ())
@@ -199,7 +199,7 @@ def test_linked_subagents_are_followed(root: Path, project: Path) -> None:
 def test_link_that_leaves_the_root_is_refused(
     tmp_path: Path, root: Path, project: Path, place: str, target: str
 ) -> None:
-    """At every level a link to outside is reported and not followed."""
+    """At every level, links to the outside are reported and not followed."""
     write(tmp_path / "outside" / "s.jsonl")
     write(tmp_path / "root-and-more" / "s.jsonl")
     path = link(root / place, tmp_path / target)
@@ -276,7 +276,7 @@ def test_pipe_is_refused_without_opening_it(root: Path, project: Path) -> None:
 
 @needs_pipes
 def test_link_to_a_pipe_is_refused(root: Path, project: Path) -> None:
-    """A link to a pipe is no better."""
+    """A link to a pipe is refused like a pipe."""
     os.mkfifo(root / "pipe.jsonl")
     path = link(project / "s1.jsonl", root / "pipe.jsonl")
     assert discover_root(root) == refused(path, Refusal.LINK_ELSEWHERE, str(root / "pipe.jsonl"))
@@ -302,7 +302,7 @@ def test_directory_named_like_a_transcript_is_none(root: Path, project: Path) ->
 
 @needs_permissions
 def test_closed_directories_are_reported_and_the_rest_is_found(root: Path, project: Path) -> None:
-    """A directory that may not be listed does not hide its neighbours."""
+    """An unreadable directory does not hide the others."""
     path = write(project / "s1.jsonl")
     closed = root / "projects" / "-closed"
     closed.mkdir(mode=0o000)
@@ -383,7 +383,7 @@ def test_links_in_any_directory_are_judged_alike(tmp_path: Path) -> None:
 
 
 def test_very_deep_directory_is_searched(tmp_path: Path) -> None:
-    """The depth of a tree is no matter of the stack."""
+    """Deep trees cause no recursion error."""
     directory = tmp_path
     for _ in range(400):
         directory = directory / "d"
@@ -393,7 +393,7 @@ def test_very_deep_directory_is_searched(tmp_path: Path) -> None:
 
 
 def test_root_is_known_by_its_projects(root: Path, project: Path) -> None:
-    """A directory that holds `projects` is read as a root."""
+    """A directory that contains `projects` is treated as a root."""
     path = write(project / "s1.jsonl")
     write(root / "jobs" / "1" / "parent-transcript.jsonl")
     assert discover(root) == Discovery((transcript(path, "s1"),), ())
@@ -401,7 +401,7 @@ def test_root_is_known_by_its_projects(root: Path, project: Path) -> None:
 
 @pytest.mark.parametrize("name", ["s1.jsonl", "saved.jsonl.backup", "history.jsonl", "export.txt"])
 def test_single_file_may_have_any_name(tmp_path: Path, name: str) -> None:
-    """What the user names is taken for a transcript without asking for its suffix."""
+    """A file that the user names is treated as a transcript, whatever its suffix."""
     path = write(tmp_path / name)
     assert discover(path) == Discovery((transcript(path, name.removesuffix(".jsonl")),), ())
 
@@ -428,7 +428,7 @@ def test_missing_path_is_reported(tmp_path: Path) -> None:
 
 
 def test_impossible_path_is_reported(tmp_path: Path) -> None:
-    """Pointing at a loop says what is wrong with it."""
+    """A link loop gives an error that says so."""
     loop = link(tmp_path / "loop", "loop")
     with pytest.raises(UnreadableInput) as caught:
         discover(loop)
@@ -438,7 +438,7 @@ def test_impossible_path_is_reported(tmp_path: Path) -> None:
 
 
 def test_key_is_no_transcript(tmp_path: Path) -> None:
-    """Not even the user's wish makes a process's secret a transcript."""
+    """The secret of a process is never read as a transcript, even if the user names it."""
     key = write(tmp_path / "1.0af3.key")
     with pytest.raises(UnreadableInput) as caught:
         discover(key)

@@ -39,9 +39,7 @@ from tests.locations.hostile_names import HOSTILE_NAMES, STRANGE_BUT_PLAIN_NAMES
     ],
 )
 def test_every_other_utf16_unit_becomes_one_dash(cwd: str, directory: str) -> None:
-    """A project directory is named by the path, with one dash for each unit that is no ASCII
-    letter or digit, neither merged nor stripped.
-    """
+    """Each UTF-16 unit that is not an ASCII letter or digit becomes one dash, never merged."""
     assert encode_project_path(cwd) == directory
 
 
@@ -78,7 +76,7 @@ def test_shared_vectors_match(shared: Path) -> None:
 
 @given(st.text(st.characters(codec=None), max_size=300))
 def test_encoded_name_is_always_safe_and_bounded(cwd: str) -> None:
-    """Whatever the path, its name is made of ASCII letters, digits and dashes, at most 208."""
+    """The name of any path has only ASCII letters, digits and dashes, at most 208."""
     name = encode_project_path(cwd)
     assert name == "".join(c for c in name if c == "-" or (c.isascii() and c.isalnum()))
     assert len(name) <= 208
@@ -119,7 +117,7 @@ def test_plain_name_joins_as_exactly_one_component(name: str) -> None:
     ],
 )
 def test_transcripts_are_recognised_by_their_suffix(name: str, expected: bool) -> None:
-    """Any stem will do, but the logs of prompts and workflows and backups are no transcripts."""
+    """Any stem is allowed, but logs of prompts and workflows and backups are not transcripts."""
     assert is_transcript_name(name) is expected
 
 

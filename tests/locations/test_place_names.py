@@ -1,4 +1,4 @@
-"""The names of places in sessions, and what they may mean."""
+"""The syntax of places in sessions."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ SITE = "http://127.0.0.1:8765"
 def test_a_place_is_named_by_what_it_was_made_of(
     session: str, record: str | None, turn: int | None
 ) -> None:
-    """What is printed can be given back to any command, as a name and as an address."""
+    """A printed place can be passed to any command, as a name and as a URL."""
     place = PlaceName(session, record, None if record else turn)
     assert read_place(name_place(session, record, turn))[0] == place
     assert read_place(f"{SITE}{make_path(session, place.anchor)}") == (place,)

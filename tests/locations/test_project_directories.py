@@ -13,7 +13,7 @@ from tests.locations.trees import link, transcript, write
 
 
 def cwd_of(recorded: Mapping[str, str]) -> Callable[[Path], str | None]:
-    """What a reader would answer: the work directory that each transcript records, by its stem."""
+    """Return a stand-in for a reader: the working directory of each transcript, by its stem."""
     return lambda path: recorded.get(path.stem)
 
 
@@ -37,7 +37,7 @@ def test_projects_that_share_a_directory_are_distinguished(tmp_path: Path) -> No
 
 
 def test_transcript_without_a_work_directory_stays(tmp_path: Path) -> None:
-    """In a directory of the right name silence is no reason to drop a transcript."""
+    """In a directory of the right name, transcripts without a working directory are kept."""
     write(tmp_path / "projects" / "-home-me-a-b" / "s1.jsonl")
     assert select(tmp_path, "/home/me/a.b", {}) == ["s1"]
 
@@ -51,7 +51,7 @@ def test_transcript_that_went_elsewhere_stays(tmp_path: Path) -> None:
 
 
 def test_transcript_in_another_directory_must_record_the_path(tmp_path: Path) -> None:
-    """A directory of any name counts for those of its transcripts that record the path."""
+    """In directories of other names, only transcripts that record the path are found."""
     recorded = {"s1": "/home/me/app", "s2": "/home/me/other"}
     for name in ("s1", "s2", "s3"):
         write(tmp_path / "projects" / "renamed" / f"{name}.jsonl")
@@ -120,7 +120,7 @@ def test_posix_path_is_the_same_in_one_spelling_only(tmp_path: Path) -> None:
 )
 @pytest.mark.skipif(os.name == "nt", reason="on Windows these paths have a drive")
 def test_foreign_path_is_not_mixed_with_our_own(cwd: str, spellings: tuple[str, ...]) -> None:
-    """A path that is not absolute on this system is taken as it is, without its last slash."""
+    """A path that is not absolute on this system is used unchanged, except for a trailing slash."""
     assert work_directory(cwd).spellings == spellings
 
 
@@ -131,7 +131,7 @@ def find_directories(root: Path, cwd: str, recorded: dict[str, str]) -> tuple[Pa
 
 
 def test_directories_of_a_project_are_found(tmp_path: Path) -> None:
-    """The directories of a root that hold transcripts of a work directory, by path."""
+    """The directories that contain transcripts of a working directory, by path."""
     for directory in ("-home-me-a-b", "renamed", "unrelated"):
         write(tmp_path / "projects" / directory / f"in {directory}.jsonl")
     recorded = {"in -home-me-a-b": "/home/me/a.b", "in renamed": "/home/me/a.b"}
@@ -142,7 +142,7 @@ def test_directories_of_a_project_are_found(tmp_path: Path) -> None:
 
 
 def test_directory_of_a_colliding_project_is_not_found(tmp_path: Path) -> None:
-    """A directory that holds transcripts of another path with this name only is not ours."""
+    """A directory of this name with only transcripts of another path is left out."""
     write(tmp_path / "projects" / "-home-me-a-b" / "s1.jsonl")
     recorded = {"s1": "/home/me/a_b"}
     assert find_directories(tmp_path, "/home/me/a.b", recorded) == ()

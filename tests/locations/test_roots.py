@@ -17,7 +17,7 @@ def make_root(path: Path) -> Path:
 
 
 def test_given_directories_come_before_everything(tmp_path: Path) -> None:
-    """The user's own choice replaces the environment and the default places."""
+    """Directories given by the user replace the environment and the defaults."""
     make_root(tmp_path / ".claude")
     first, second, configured = (make_root(tmp_path / name) for name in ("b", "a", "c"))
     environment = {"CLAUDE_CONFIG_DIR": str(configured), "HOME": str(tmp_path)}
@@ -69,7 +69,7 @@ def test_configured_list_skips_what_is_empty_or_missing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["", " ", ",", " , "])
 def test_configured_nothing_counts_as_not_configured(tmp_path: Path, value: str) -> None:
-    """A variable without any path in it leaves the default places in force."""
+    """If the variable contains no path, the defaults apply."""
     root = make_root(tmp_path / ".claude")
     environment = {"CLAUDE_CONFIG_DIR": value, "HOME": str(tmp_path)}
     assert resolve_roots((), environment) == (root,)
@@ -89,7 +89,7 @@ def test_missing_configured_directories_are_named(tmp_path: Path) -> None:
 
 
 def test_default_places_in_order(tmp_path: Path) -> None:
-    """Without a choice all three default places are read, XDG first."""
+    """All three default directories are used, XDG first."""
     environment = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
     places = (
         make_root(tmp_path / "xdg" / "claude"),
@@ -100,20 +100,20 @@ def test_default_places_in_order(tmp_path: Path) -> None:
 
 
 def test_default_place_without_projects_does_not_count(tmp_path: Path) -> None:
-    """A default place is a root only once it holds projects."""
+    """A default directory is a root only if it contains projects."""
     (tmp_path / ".config" / "claude").mkdir(parents=True)
     root = make_root(tmp_path / ".claude")
     assert resolve_roots((), {"HOME": str(tmp_path)}) == (root,)
 
 
 def test_relative_xdg_directory_is_ignored(tmp_path: Path) -> None:
-    """XDG_CONFIG_HOME counts only if it is absolute, as its specification says."""
+    """XDG_CONFIG_HOME is used only if it is absolute, as its specification requires."""
     root = make_root(tmp_path / ".claude")
     assert resolve_roots((), {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "."}) == (root,)
 
 
 def test_nothing_found_names_every_default_place(tmp_path: Path) -> None:
-    """The message lists where it looked, each place once, and says what to do."""
+    """The message lists each searched directory once, and says what to do."""
     xdg = tmp_path / "home" / ".config"
     with pytest.raises(NothingFound) as caught:
         resolve_roots((), {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(xdg)})
@@ -144,7 +144,7 @@ def test_relative_directory_becomes_absolute(
 def test_process_environment_is_the_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a mapping the environment of the process is asked, as it is now."""
+    """Without a mapping, the current environment of the process is used."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     assert resolve_roots() == (tmp_path,)
 
@@ -163,7 +163,7 @@ def test_home_comes_from_the_mapping(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not ask HOME")
 def test_no_home_at_all_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where even the system knows no home directory, the message says so."""
+    """If the system knows no home directory either, the message says so."""
     monkeypatch.setenv("HOME", "~")
     with pytest.raises(NothingFound) as caught:
         resolve_roots((), {})

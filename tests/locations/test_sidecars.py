@@ -25,7 +25,7 @@ from tests.locations.trees import link, needs_permissions, needs_pipes, transcri
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A root, with a bait at every place that a bad id could lead to."""
+    """A root with a decoy at every path that a hostile id could point to."""
     root = tmp_path / "root"
     for directory in ("", "root", "root/projects", "root/projects/-p", "root/plans"):
         for name in ("secret", "secret.md", "etc/passwd", "sessions/1.aa.key"):
@@ -70,7 +70,7 @@ def test_every_kind_of_session_sidecar_is_listed(root: Path, session: Transcript
 
 
 def test_files_of_others_are_not_listed(root: Path, session: Transcript) -> None:
-    """Transcripts, other sessions' files, locks and keys are no sidecars of this session."""
+    """Transcripts, files of other sessions, locks and keys are not listed."""
     for name in (
         "file-history/s2/0123456789abcdef@v1",
         "plans/calm-blue-owl.md",
@@ -94,7 +94,7 @@ def test_files_of_others_are_not_listed(root: Path, session: Transcript) -> None
 
 
 def test_session_outside_a_root_has_its_own_directory_only(tmp_path: Path) -> None:
-    """Where there is no root, nothing is looked for above the session."""
+    """Without a root, nothing above the session is searched."""
     result = write(tmp_path / "export" / "s1" / "tool-results" / "b1.txt")
     write(tmp_path / "todos" / "s1-agent-s1.json")
     session = transcript(write(tmp_path / "export" / "s1.jsonl"), "s1")
@@ -159,7 +159,7 @@ def test_pipe_among_sidecars_is_refused(session: Transcript) -> None:
 
 @needs_permissions
 def test_closed_directories_are_reported(root: Path, session: Transcript) -> None:
-    """A directory that may not be listed is a refusal, and the rest is found."""
+    """An unreadable directory is reported, and the rest is found."""
     todo = write(root / "todos" / "s1-agent-s1.json")
     closed = session.project_dir / "s1"
     closed.mkdir(mode=0o000)
@@ -206,7 +206,7 @@ def test_files_of_a_root_behind_links_are_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_session_id_finds_nothing(session: Transcript, name: str) -> None:
-    """An id that is no plain name is never joined to a path."""
+    """An id that is not a plain name is never joined to a path."""
     hostile = session._replace(session_id=name)
     assert list_session_sidecars(hostile) == Sidecars((), ())
     assert resolve_tool_result(hostile, "/x/tool-results/secret") is None
@@ -214,13 +214,13 @@ def test_hostile_session_id_finds_nothing(session: Transcript, name: str) -> Non
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_slug_finds_nothing(session: Transcript, name: str) -> None:
-    """A slug that is no plain name leads to no plan."""
+    """A slug that is not a plain name gives no plan."""
     assert list_session_sidecars(session, slug=name) == Sidecars((), ())
 
 
 @pytest.mark.parametrize("name", [*HOSTILE_NAMES, *STRANGE_BUT_PLAIN_NAMES])
 def test_hostile_tool_result_finds_nothing(session: Transcript, name: str) -> None:
-    """Whatever comes after `tool-results`, nothing outside the session's own is returned."""
+    """Whatever follows `tool-results`, only files of the session are returned."""
     (session.project_dir / "s1" / "tool-results").mkdir(parents=True)
     assert resolve_tool_result(session, f"/home/me/s1/tool-results/{name}") is None
 
@@ -296,7 +296,7 @@ def test_tool_result_of_a_subagent_is_with_its_session(session: Transcript) -> N
     ],
 )
 def test_other_recorded_paths_lead_nowhere(session: Transcript, recorded: str) -> None:
-    """Another directory, a climb, a missing file, a directory or a key is no tool result."""
+    """Paths elsewhere, with `..`, to missing files, directories or keys are not tool results."""
     directory = session.project_dir / "s1" / "tool-results"
     for name in ("b1.txt", "a.key", "deeper/b1.txt"):
         write(directory / name)
@@ -305,7 +305,7 @@ def test_other_recorded_paths_lead_nowhere(session: Transcript, recorded: str) -
 
 @pytest.mark.parametrize("linked", ["s1", "s1/tool-results", "s1/tool-results/b1.txt"])
 def test_tool_result_behind_a_link_is_refused(session: Transcript, linked: str) -> None:
-    """Neither the file nor a directory above it may be a link, even to a good place."""
+    """Neither the file nor a directory above it may be a link, wherever it points."""
     depth = linked.count("/")
     target = session.project_dir / "kept"
     write(target.joinpath(*["tool-results", "b1.txt"][depth:]) if depth < 2 else target)
@@ -324,7 +324,7 @@ def test_tool_result_that_is_a_pipe_is_refused(session: Transcript) -> None:
 
 
 def test_flat_subagent_has_no_tool_results(session: Transcript) -> None:
-    """Without a session there is no directory to look in."""
+    """Without a session there is no directory to search."""
     write(session.project_dir / "tool-results" / "b1.txt")
     child = transcript(write(session.project_dir / "agent-a1.jsonl"), agent_id="a1")
     assert resolve_tool_result(child, "/x/tool-results/b1.txt") is None

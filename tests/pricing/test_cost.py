@@ -58,14 +58,14 @@ def test_the_total_is_exact_but_for_one_rounding(
 
 @given(tokens_used, prices, factors)
 def test_the_total_alone_is_the_same(tokens: Tokens, price: Price, factor: Decimal) -> None:
-    """Whoever needs no classes gets what they add up to."""
+    """The total equals the sum of the classes."""
     cost = cost_of(tokens, price, factor)
     assert cost is not None
     assert multiply_total(tokens, make_tariff(price, factor)) == cost.total
 
 
 def test_a_total_is_unknown_where_a_class_is() -> None:
-    """As soon as it was used; above a threshold the higher price holds."""
+    """If the class was used; above a threshold the higher price applies."""
     tier = Tier(above=10, input=Decimal(3))
     price = Price(model="m", input=Decimal(1), output=Decimal(2), tiers=(tier,))
     tariff = make_tariff(price, Decimal(1))
@@ -129,7 +129,7 @@ def test_a_long_prompt_raises_the_whole_request() -> None:
 
 
 def test_a_class_without_a_price_is_unknown_once_it_is_used() -> None:
-    """A missing price is no price of zero."""
+    """A missing price is not zero."""
     price = Price(model="m", input=Decimal(1), output=Decimal(2))
     assert cost_of(Tokens(input=5, output=5), price) == Cost(input=5, output=10)
     assert cost_of(Tokens(input=5, cache_read=1), price) is None
@@ -299,7 +299,7 @@ def test_the_totals_belong_to_the_model_that_answered(model: str) -> None:
 
 
 def test_an_attempt_that_broke_off_is_billed_to_its_own_model() -> None:
-    """What the first model said before it declined is billed beside the answer."""
+    """Output of the model that declined is billed in addition to the answer."""
     assert split_requests("claude-fable-5", fallback(said=90)) == (
         BilledRequest("claude-opus-4-8", Tokens(412, 264)),
         BilledRequest("claude-fable-5", Tokens(408, 90)),

@@ -48,7 +48,7 @@ def draw_tokens(rng: random.Random, price: Price) -> Tokens:
 
 
 def microdollars(tokens: Tokens, model: ModelInfo, moment: datetime) -> Decimal:
-    """What genai-prices says; its input holds the cache, and its writes hold those of an hour."""
+    """Return the cost by genai-prices, whose input includes cache reads and writes."""
     usage = genai_prices.Usage(
         input_tokens=tokens.prompt,
         output_tokens=tokens.output,
@@ -91,7 +91,7 @@ def test_the_table_has_the_form_of_the_generator() -> None:
 def test_a_table_can_be_made_from_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first run writes a table, the second leaves it as it is, and both say what is in it."""
+    """The first run writes a table, the second leaves it unchanged, and both print a summary."""
     target = tmp_path / "prices.json"
     generate_prices.main(target)
     first = target.read_bytes()
@@ -111,7 +111,7 @@ def test_generating_again_changes_nothing() -> None:
 
 @is_current
 def test_a_price_is_never_overwritten() -> None:
-    """What the table said stays for its days; what holds now begins on the day of the run."""
+    """Old prices stay for their days; new ones start on the day of the run."""
     opus, *others = [price for price in TABLE.prices if price.model == "claude-opus-5-5"]
     assert others == []
     dearer = replace(opus, input=opus.input + 1)

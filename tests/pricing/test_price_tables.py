@@ -56,7 +56,7 @@ def test_a_model_of_the_users_own(tmp_path: Path) -> None:
 
 
 def test_an_override_holds_on_its_days_only(tmp_path: Path) -> None:
-    """Before its first day and after its last the bundled price holds, under any spelling."""
+    """Before its first day and after its last the bundled price applies, under any spelling."""
     path = write(
         tmp_path,
         """
@@ -192,7 +192,7 @@ BAD = {
 
 @pytest.mark.parametrize(("text", "message"), BAD.items())
 def test_an_invalid_file_says_what_to_fix(tmp_path: Path, text: str, message: str) -> None:
-    """Every mistake is refused with the file, the place and the remedy."""
+    """Each mistake gives an error with the file, the location and the remedy."""
     path = write(tmp_path, text)
     with pytest.raises(UsageError) as refusal:
         Prices.load(path)
@@ -232,7 +232,7 @@ def test_the_example_in_the_documentation_is_a_price_file(tmp_path: Path) -> Non
 
 
 def test_overrides_give_their_source() -> None:
-    """Each price that we keep by hand, and each factor that is not one, says where it is from."""
+    """Each price in the overrides, and each factor other than 1, has a source."""
     overrides = read_bundled(PRICE_OVERRIDES)
     assert [price for price in overrides.prices if not price.source] == []
     factors = [entry for entry in overrides.multipliers if entry.factor != 1]
@@ -240,7 +240,7 @@ def test_overrides_give_their_source() -> None:
 
 
 def test_generated_table_is_dated() -> None:
-    """It says what it was made from, and when."""
+    """The table contains its source and its date."""
     table = read_bundled(GENERATED_PRICES)
     assert isinstance(table, PriceFile)
     assert table.source.startswith("genai-prices ")
@@ -284,7 +284,7 @@ def test_a_date_is_left_out_last() -> None:
 
 @given(st.from_regex(r"[a-z0-9.-]{0,30}", fullmatch=True))
 def test_plain_names_stay_plain(name: str) -> None:
-    """What comes out has no `@` and no provider left in it."""
+    """A plain name has no `@` and no provider left in it."""
     normal = normalise_model(f"anthropic/{name}@20250929")
     assert normal.endswith("-20250929")
     assert "anthropic/" not in normal

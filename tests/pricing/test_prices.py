@@ -1,4 +1,4 @@
-"""What messages cost with the prices that come with the package."""
+"""Costs of messages at the bundled prices."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -67,7 +67,7 @@ def test_an_unknown_model_has_no_cost(prices: Prices, model: str | None) -> None
 
 
 def test_messages_of_the_client_itself_are_free(prices: Prices) -> None:
-    """Nobody was asked, so they cost nothing on any day, but there is no price to show."""
+    """Synthetic messages cost nothing on any day, and have no price to show."""
     assert prices.cost(SYNTHETIC, USAGE, None) == Cost()
     assert prices.find(SYNTHETIC, DAY) is None
 
@@ -196,7 +196,7 @@ def test_the_day_is_that_of_utc(prices: Prices, when: str | date, is_new: bool) 
 
 @pytest.mark.parametrize("when", [None, "", "yesterday", "2026-13-40T00:00:00Z", "Z"])
 def test_without_a_day_there_is_no_price(prices: Prices, when: str | None) -> None:
-    """Which price held is not guessed."""
+    """The price is not guessed."""
     assert prices.cost("claude-opus-5-5", USAGE, when) is None
     assert prices.find("claude-opus-5-5", when) is None
 

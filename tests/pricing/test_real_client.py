@@ -39,7 +39,7 @@ class ModelUsage(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Line(Struct, frozen=True, rename="camel"):
-    """What is read of a line."""
+    """The fields that are read of a line."""
 
     model_usage: dict[str, ModelUsage] = {}
 
@@ -91,7 +91,7 @@ def _in_two_requests(model: str, tokens: Tokens) -> int | None:
 
 
 def count_reasons(folder: Path) -> dict[str, int]:
-    """How many totals are explained by what."""
+    """Return the number of totals explained by each reason."""
     reasons: dict[str, int] = {}
     for _, model, total in iter_totals(folder):
         reason = explain(model, total)

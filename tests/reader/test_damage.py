@@ -1,4 +1,4 @@
-"""What becomes of each kind of damage: the records that are read, and their bytes."""
+"""The records and bytes that are read for each kind of damage."""
 
 import pytest
 

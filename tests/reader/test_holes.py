@@ -81,7 +81,7 @@ def test_pieces_are_the_bytes_of_the_file(tmp_path: Path, length: int) -> None:
 
 
 def test_the_line_that_holds_a_hole_begins_before_it(tmp_path: Path) -> None:
-    """Nobody goes back through the hole to find that out."""
+    """Its start is found without reading back through the hole."""
     path = make_file(tmp_path / "s.jsonl", [BEFORE, b"x", GIGABYTES, AFTER, AFTER])
     size = path.stat().st_size
     with open_file(path) as file:
@@ -90,7 +90,7 @@ def test_the_line_that_holds_a_hole_begins_before_it(tmp_path: Path) -> None:
 
 
 def test_marks_are_found_on_both_sides_of_a_hole(tmp_path: Path) -> None:
-    """And the line that holds it is left out."""
+    """The line that contains the hole is left out."""
     path = make_file(tmp_path / "s.jsonl", [BEFORE, GIGABYTES, AFTER, AFTER])
     with open_file(path) as file:
         lines = [line.data for line in iter_marked_lines(file, [b'"tag"'], 0, path.stat().st_size)]

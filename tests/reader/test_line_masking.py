@@ -39,7 +39,7 @@ def transcript(tmp_path: Path) -> Path:
 
 
 def read_words(records: Iterator[Record]) -> list[tuple[object, int, int]]:
-    """The words of prompts, with their places in the file."""
+    """Return the texts of prompts, with their offsets in the file."""
     return [
         (each.message and each.message.content, each.span.offset, each.span.length)
         for each in records

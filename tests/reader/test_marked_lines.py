@@ -42,7 +42,7 @@ def test_a_part_begins_with_the_line_that_it_cuts(tmp_path: Path) -> None:
 
 
 def test_a_mark_in_a_text() -> None:
-    """Whether a text holds a mark."""
+    """Tests whether a text contains a mark."""
     assert (contains_mark(b'a "user"', b'"user"'), contains_mark(b"a user", b'"user"')) == (
         True,
         False,

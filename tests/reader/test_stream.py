@@ -1,4 +1,4 @@
-"""What a client prints is read line by line, whole or torn."""
+"""The output of a client is read line by line, in any chunks."""
 
 import itertools
 from pathlib import Path
@@ -29,7 +29,7 @@ def read_all(data: bytes, max_line: int = 1 << 20) -> list[StreamItem]:
 
 
 def test_each_line_becomes_an_item() -> None:
-    """Messages, blank lines, other people's text and the torn end each have their place."""
+    """Messages, blank lines, foreign text and the torn end become items with their positions."""
     data = b'{"type":"keep_alive"}\n\nwarning\n{"type":"keep_alive"}\n{"ty'
     assert read_all(data) == [
         KeepAlive(span=Span("f", 0, 22)),
@@ -55,7 +55,7 @@ def test_a_line_over_the_limit_becomes_a_stub() -> None:
 
 @given(st.lists(LINES, max_size=8).map(b"".join), st.lists(st.integers(0, 400)))
 def test_any_chunking_gives_the_same_items(data: bytes, cuts: list[int]) -> None:
-    """Where the output is torn apart makes no difference."""
+    """Chunk boundaries make no difference."""
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     decoder = StreamDecoder("f")
     items = [
@@ -65,7 +65,7 @@ def test_any_chunking_gives_the_same_items(data: bytes, cuts: list[int]) -> None
 
 
 def test_every_real_stream_is_known(shared: Path) -> None:
-    """What real clients printed as stream-json holds no unknown message and nothing else."""
+    """The stream-json output of real clients has no unknown messages and no other text."""
     paths = [*shared.glob("real_cli/*/stream/*.jsonl"), *shared.glob("corpus/_stream/**/*.jsonl")]
     text_output = {"hello_text.jsonl"}
     paths = [path for path in paths if path.name not in text_output]

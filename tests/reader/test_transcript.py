@@ -31,7 +31,7 @@ def read_all(data: bytes, *, max_line: int = 1 << 20) -> list[Record]:
 
 @given(FILES, st.lists(st.integers(0, 4000)), st.sampled_from([30, 200, 1 << 20]))
 def test_any_chunking_gives_the_same_records(data: bytes, cuts: list[int], max_line: int) -> None:
-    """Where the bytes are torn apart makes no difference, oversized lines included."""
+    """Chunk boundaries make no difference, not even in oversized lines."""
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     decoder = TranscriptDecoder("f", max_line=max_line)
     records = [
@@ -76,7 +76,7 @@ def test_every_text_can_be_encoded(data: bytes) -> None:
 
 
 def test_a_held_back_line_is_read_once_it_is_whole() -> None:
-    """A follower sees a torn line only when its end has come, and at its right place."""
+    """A follower gets a torn line when it is complete, with the right offset."""
     decoder = TranscriptDecoder("f")
     assert list(decoder.feed(b'{"type":"mode","mo')) == []
     assert decoder.offset == 0
@@ -119,7 +119,7 @@ def test_a_line_completed_after_it_was_read_is_not_read_twice(tmp_path: Path) ->
 
 
 def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
-    """A pipe would hang and a missing file says nothing: both are errors that name the path."""
+    """Pipes, which would block, and missing files are errors that name the path."""
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
     for path in (pipe, tmp_path / "missing.jsonl", tmp_path):

@@ -23,7 +23,7 @@ def called_tools(content: object) -> list[tuple[str, str]]:
 
 
 def usage_of(records: Iterable[Assistant | AssistantUsage]) -> list[tuple[object, ...]]:
-    """What replies say about their usage."""
+    """Return the usage in replies."""
     return [
         (
             r.message.id,
@@ -38,7 +38,7 @@ def usage_of(records: Iterable[Assistant | AssistantUsage]) -> list[tuple[object
 
 
 def usage_of_full_read(path: Path, start: int = 0) -> list[tuple[object, ...]]:
-    """What `read_usage` must say, by way of whole records."""
+    """Return what `read_usage` should return, by decoding whole records."""
     replies = (r for r in read_transcript(path, start) if isinstance(r, Assistant))
     return usage_of(r for r in replies if r.message and r.message.usage)
 

@@ -209,7 +209,7 @@ CASES: list[tuple[bytes, Record]] = [
 
 @pytest.mark.parametrize(("line", "record"), CASES, ids=lambda value: type(value).__name__)
 def test_a_line_gives_its_record(line: bytes, record: Record) -> None:
-    """The whole record, field by field, is what the line says."""
+    """The record equals the line, field by field."""
     assert decode_record(line.replace(b"\n", b"")) == record
 
 
@@ -253,7 +253,7 @@ def test_what_is_no_json_is_no_record(line: bytes) -> None:
     st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.integers())),
 )
 def test_any_fields_make_a_system_record(subtype: str, fields: dict[str, object]) -> None:
-    """A notice is of its subtype's class whatever else it holds."""
+    """A notice has the class of its subtype, whatever its other fields."""
     line = json.dumps({**fields, "type": "system", "subtype": subtype}).encode()
     assert type(decode_record(line)) is SYSTEM_SUBTYPES.get(subtype, System)
 
@@ -367,7 +367,7 @@ def test_each_fault_is_repaired(broken: bytes, mended: bytes) -> None:
 
 @given(JSON, st.booleans())
 def test_sound_text_keeps_its_meaning(value: object, ascii_only: bool) -> None:
-    """JSON that is sound stays what it says."""
+    """Valid JSON keeps its meaning."""
     text = json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "replace")
     assert json.loads(repair(text)) == json.loads(repair(repair(text)))
     if b"\\ud" not in text:
@@ -384,7 +384,7 @@ def test_what_is_too_deep_becomes_null(depth: int) -> None:
 
 
 def test_text_that_never_closes_is_left_for_others_to_judge() -> None:
-    """A hundred thousand open brackets are no reason to recurse or to invent closing ones."""
+    """A hundred thousand open brackets are returned unchanged, without recursion."""
     text = b"[" * 100_000
     assert repair(text) == text
 

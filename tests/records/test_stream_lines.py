@@ -15,7 +15,7 @@ INIT = {"type": "system", "subtype": "init", "cwd": "/srv/p", "model": "claude-o
 
 @pytest.mark.parametrize("line", [RESULT, INIT])
 def test_what_a_client_only_prints_is_kept_whole(line: dict[str, str]) -> None:
-    """Nothing of it is lost, and it says what it is."""
+    """It is kept completely, with its type."""
     record = decode_record(json.dumps(line).encode())
     assert isinstance(record, StreamLine)
     assert (record.record_type, record.subtype) == (line["type"], line["subtype"])
@@ -24,6 +24,6 @@ def test_what_a_client_only_prints_is_kept_whole(line: dict[str, str]) -> None:
 
 
 def test_a_result_in_a_journal_is_a_row_of_it() -> None:
-    """Workflows note the end of a subagent under the same type."""
+    """Workflows record the end of a subagent under the same type."""
     row = {"type": "result", "key": "k", "agentId": "b", "result": {"answer": 42}}
     assert isinstance(decode_record(json.dumps(row).encode()), JournalResult)

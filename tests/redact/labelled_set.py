@@ -38,7 +38,7 @@ class Example(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """How many of the planted secrets were found, by all rules and by the definite ones."""
+    """Numbers of planted secrets found, by all rules and by definite findings alone."""
 
     planted: int
     found: int

@@ -21,7 +21,7 @@ WORDS = (
     "agentmeta", "agentprompt", "agentoutput", "plannote", "tasknote", "todonote", "goneprompt",
     "oldline", "newline", "worknote",
 )  # fmt: skip
-"""A word of each file that is shown somewhere: large outputs and typed prompts are not."""
+"""A word of each file that is shown: large outputs and typed prompts are excluded."""
 
 Draw = Callable[[], str]
 

@@ -40,7 +40,7 @@ class Names:
         return secret
 
     def find(self, data: bytes) -> list[str]:
-        """Return the places whose secrets can be read."""
+        """Return the locations whose secrets can be read."""
         return [place for secret, place in self.places.items() if secret.encode() in data]
 
 
@@ -65,7 +65,7 @@ def plant_names(root: Path, names: Names) -> Path:
 
 
 def _plant_work(root: Path, directory: Path, names: Names) -> Path:
-    """Let Claude change a file twice in a git repository, with a backup and a checkpoint."""
+    """Have Claude change a file twice in a git repository, with a backup and a checkpoint."""
     made = Project(directory, SESSION)
     head = {
         "gitBranch": f"feature/{names.draw('branch')}",

@@ -27,7 +27,7 @@ from tests.redact.secret_contexts import write_down
 
 FIELDS = "11111111-1111-4111-8111-111111111111"
 NAMES = "33333333-3333-4333-8333-333333333333"
-"""A session with secrets in the fields that are no texts: ids, paths, names and settings."""
+"""A session with secrets in fields that are not text: ids, paths, names and settings."""
 KINDS = "22222222-2222-4222-8222-222222222222"
 _CWD = "/srv/reef"
 _FAMILIES = (OWN, *WITH_RULE)
@@ -39,7 +39,7 @@ Json = dict[str, object]
 
 
 class Planted(NamedTuple):
-    """Where the sessions are, and what must not be seen of them."""
+    """The locations of the sessions, and the secrets that must not be shown."""
 
     root: Path
     secrets: tuple[str, ...]

@@ -19,7 +19,7 @@ _CLOCK: Final = "2026-11-16T09:14:07.311Z"
 
 
 class Written(NamedTuple):
-    """What a context needs: the key's name and the text of the plant."""
+    """A secret as text, with its key in several spellings."""
 
     key: str
     text: str

@@ -64,7 +64,7 @@ def test_positions_are_mapped_back(text: str) -> None:
 
 @given(st.text(), st.integers(1, 3))
 def test_json_around_a_text_is_undone(text: str, levels: int) -> None:
-    """A word inside several levels of JSON is read as it was."""
+    """Text inside several levels of JSON is read unescaped."""
     inner = f'{text.replace(chr(92), "")} word="value" \n'
     for _ in range(levels):
         inner = json.dumps({"text": inner})

@@ -43,7 +43,7 @@ def test_the_name_of_a_field_gives_a_secret_away() -> None:
 
 
 def test_an_id_is_left_out_only_if_it_is_one() -> None:
-    """The ids of records need no scan; any other text in their place does."""
+    """Ids of records are not scanned, but any other text in their place is."""
     uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
     assert find_in_record(json.dumps({"uuid": uuid, "parentUuid": uuid}).encode()) == []
     found = find_in_record(json.dumps({"uuid": f"{uuid} {KEY}", "parentUuid": None}).encode())
@@ -59,7 +59,7 @@ def test_a_line_that_is_not_json_keeps_its_length() -> None:
 
 
 def test_secrets_come_with_their_values() -> None:
-    """As they are, not as they are encoded."""
+    """Decoded, not as they are written."""
     line = json.dumps({"text": f"export TOKEN_URL=https%3A%2F%2Fx\nkey {KEY}"}).encode()
     assert [(each.kind, each.value) for each in find_in_record(line)] == [("aws-key", KEY.encode())]
 

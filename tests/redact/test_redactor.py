@@ -1,4 +1,4 @@
-"""One output: stable tags, all places and encodings of a secret, personal data, own patterns."""
+"""One output: stable tags, all locations and encodings of a secret, personal data, own patterns."""
 
 import base64
 import json
@@ -80,7 +80,7 @@ def test_known_secrets_are_found_in_raw_bytes(count: int, length: int) -> None:
 
 
 def match_secret(secret: str) -> list[Match]:
-    """What a rule reports of a secret."""
+    """Return the match that a rule reports for a secret."""
     return [Match("token", Confidence.DEFINITE, 0, len(secret), secret.encode())]
 
 
@@ -107,7 +107,7 @@ def test_nothing_planted_is_left_in_an_output() -> None:
 
 @given(st.lists(st.sampled_from([f"API_KEY={SECRET}", "é", " ", "\n", '"', "\\", "x", SECRET])))
 def test_masking_twice_changes_nothing(pieces: list[str]) -> None:
-    """Tags are not taken for secrets, and nothing is left to mask."""
+    """Tags are not mistaken for secrets, and nothing is left to mask."""
     redactor = Redactor()
     once = redactor.redact("".join(pieces))
     assert redactor.redact(once) == once
@@ -126,7 +126,7 @@ def test_personal_data_is_masked_on_request() -> None:
 
 
 def test_own_patterns_and_allowed_values() -> None:
-    """A user adds kinds of secrets, and names values that are none."""
+    """A user can add kinds of secrets, and allow values."""
     policy = RedactionPolicy(
         patterns=(OwnPattern("badge", r"\bB-(\d{4})\b"),), allow=("Hunter2!x", "B?-?9999|9999")
     )

@@ -213,7 +213,7 @@ def test_a_part_of_a_longer_word_is_no_token(kind: str) -> None:
 
 
 def test_a_wrong_checksum_makes_a_token_likely_only() -> None:
-    """A made-up token of GitHub is masked in exports but not taken for certain."""
+    """A GitHub token with a wrong checksum is masked in exports, but is not definite."""
     value = "gh" + "p_" + draw(Random(14), ALNUM, 36)
     assert [each.confidence for each in find_secrets(f"see {value}")] == [Confidence.LIKELY]
 
@@ -235,7 +235,7 @@ def test_a_wrong_checksum_makes_a_token_likely_only() -> None:
     ],
 )
 def test_placeholders_and_references_are_no_secrets(text: str) -> None:
-    """Documentation, templates and code that reads a secret hold none."""
+    """Documentation, templates and code that reads a secret contain no secrets."""
     assert find_secrets(text) == ()
 
 

@@ -56,7 +56,7 @@ def test_a_short_text_is_masked_without_numbers() -> None:
     "name", ["msg_01qkJVGVG6tfB9XVi3MWZrpJ", "msg_bdrk_01" + "aB3dE" * 4 + "fG"]
 )
 def test_the_id_of_a_reply_needs_no_rules(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every session has one; a key in its place is masked."""
+    """Every session has one; a key in the same field is masked."""
     monkeypatch.setitem(sys.modules, "recollect.redact.redactor", None)
     assert mask_name(name) == name
     monkeypatch.undo()
@@ -83,7 +83,7 @@ def test_no_tag_is_cut(text: str, length: int, cut: str) -> None:
 
 
 def test_no_secret_is_taken_for_words() -> None:
-    """Whatever a rule finds in a text without other words, also a key without any digit."""
+    """The quick check passes every text in which a rule finds a secret, even without digits."""
     rng = Random(8)
     texts = [f"use {family.make(rng).text}" for family in WITH_RULE for _ in range(200)]
     texts.append("use AK" + "IAQWERTYUIOPLKJHGF")
@@ -92,7 +92,7 @@ def test_no_secret_is_taken_for_words() -> None:
 
 
 def test_a_file_keeps_its_lines() -> None:
-    """A key of many lines leaves as many behind."""
+    """A key of several lines is replaced by the same number of lines."""
     key = make_pem(Random(1), "PRIVATE KEY").text
     text = f"before\n{key}\nkey = {KEY}\n"
     masked = mask_in_lines(text)

@@ -96,7 +96,7 @@ def _shape(name: str, key: str, *parts: str | tuple[str, int], bare: bool = Fals
 
 
 def _in_url(name: str, key: str, url: str, alphabet: str, length: int) -> Family:
-    """Return a family of addresses that hold a token."""
+    """Return a family of URLs that contain a token."""
 
     def make(rng: Random) -> Plant:
         secret = draw(rng, alphabet, length)

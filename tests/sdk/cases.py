@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
     @property
     def listed(self) -> Listed:
-        """What the official list shows of it, for those that are in that list."""
+        """What the official list shows of the session, if it lists it."""
         assert self.official.listed is not None
         return self.official.listed
 
@@ -78,7 +78,7 @@ def gather_cases(root: Path) -> list[Case]:
 
 
 def _open(path: Path) -> Session:
-    """The session of a transcript; an empty one if it holds no record at all."""
+    """Return the session of a transcript, empty if it has no records."""
     try:
         return open_session(path)
     except UnreadableInput:

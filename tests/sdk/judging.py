@@ -13,9 +13,9 @@ DIFFERENCES: tuple[Difference, ...] = (*LISTED_DIFFERENCES, *MESSAGE_DIFFERENCES
 
 
 class Verdict(NamedTuple):
-    """What the comparison of one field of one session came to.
+    """The result of comparing one field of one session.
 
-    `unexplained` is what both say where no known difference accounts for it.
+    `unexplained` has both values if no known difference explains them.
     """
 
     session: str
@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_equal(self) -> bool:
-        """Whether both readers say the same."""
+        """Return whether both readers give the same value."""
         return not self.known and self.unexplained is None
 
 

@@ -15,7 +15,7 @@ sdk: Any = pytest.importorskip(
 
 
 class Listed(NamedTuple):
-    """What the official list shows of a session, times in whole seconds since 1970."""
+    """A session in the official list, with times in whole seconds since 1970."""
 
     title: str
     first_prompt: str | None
@@ -28,7 +28,7 @@ class Listed(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the official reader says of one session; it lists few files and fails on fewer."""
+    """The official results for one session; it lists few files and fails on fewer."""
 
     listed: Listed | None
     messages: tuple[str, ...]
@@ -36,7 +36,7 @@ class Answers(NamedTuple):
 
 
 def ask_officially(root: Path, ids: list[str]) -> dict[str, Answers]:
-    """What the official reader says of the sessions below `root`."""
+    """Return the results of the official reader for the sessions below `root`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CLAUDE_CONFIG_DIR", str(root))
         listed = {info.session_id: _read_info(info) for info in sdk.list_sessions()}

@@ -23,7 +23,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "dev" / "official-reader.m
 
 @cache
 def judge_recordings(shared: Path) -> list[Verdict]:
-    """What real clients wrote, compared."""
+    """Compare the recordings of real clients."""
     return [
         found for root in iter_recorded_roots(shared) for found in judge_all(gather_cases(root))
     ]
@@ -44,7 +44,7 @@ def judge_transcripts() -> list[Verdict]:
 
 
 def list_unexplained(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The differences that nobody knows."""
+    """Return the differences without an explanation."""
     return [verdict for verdict in verdicts if verdict.unexplained is not None]
 
 
@@ -65,7 +65,7 @@ def test_own_transcripts_differ_only_as_listed() -> None:
 
 @pytest.mark.parametrize("rare", RARE, ids=lambda rare: rare.official)
 def test_rare_sessions_differ_as_documented(rare: Rare, tmp_path: Path) -> None:
-    """In a session of a kind that no sample holds, both readers say what is written down here."""
+    """For kinds of sessions that no sample has, both results are fixed in the tests."""
     path = write_session(tmp_path, rare)
     official = ask_officially(tmp_path, [SESSION_ID])[SESSION_ID]
     session = open_session(path)
@@ -76,7 +76,7 @@ def test_rare_sessions_differ_as_documented(rare: Rare, tmp_path: Path) -> None:
 
 
 def test_no_difference_is_listed_in_vain(shared: Path) -> None:
-    """What is listed still happens somewhere; a difference that is gone is taken off the list."""
+    """Each documented difference still occurs somewhere; others are removed from the list."""
     seen = [*judge_recordings(shared), *judge_samples(shared), *judge_transcripts()]
     known = {difference for verdict in seen for difference in verdict.known}
     assert [difference for difference in DIFFERENCES if difference not in known] == []
@@ -92,7 +92,7 @@ def test_the_page_is_complete(shared: Path) -> None:
 
 
 def _draw_fields(*sources: list[Verdict]) -> str:
-    """How many sessions were compared in each field, and how many are equal in it."""
+    """Return a table of fields: how many sessions were compared, and how many are equal."""
     rows = ["| | recordings | equal | samples | equal |", "|---|---:|---:|---:|---:|"]
     for name in (*FIELDS, "messages"):
         cells = [name]

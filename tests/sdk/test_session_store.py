@@ -12,7 +12,7 @@ pytestmark = pytest.mark.sdk
 
 
 def test_the_conformance_suite_of_the_sdk(tmp_path: Path) -> None:
-    """All contracts hold; summaries are left to the SDK, which makes them from what it loads."""
+    """All contracts hold; summaries are left to the SDK, which derives them from entries."""
     testing = pytest.importorskip("claude_agent_sdk.testing")
     numbers = count()
 

@@ -57,7 +57,7 @@ def test_what_is_looked_up(queries: TextQueries, pattern: str, expression: str |
 
 
 def escape(text: str) -> str:
-    """An expression for just this text, that can stand between slashes."""
+    """Return an expression for exactly this text, to be put between slashes."""
     signs = {sign: f"\\x{ord(sign):02x}" for sign in "/ _"}
     return "".join(
         signs.get(sign) or (sign if sign.isalnum() or not sign.isascii() else f"\\{sign}")
@@ -67,7 +67,7 @@ def escape(text: str) -> str:
 
 @given(st.data())
 def test_no_match_is_passed_over(index: MadeIndex, data: st.DataObject) -> None:
-    """Any stretch of a text is found by an expression for it, whatever stands in its middle."""
+    """Any part of a text is found by an expression for it, whatever characters it contains."""
     text = data.draw(st.sampled_from(sorted(TEXTS.values())))
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, min(start + 30, len(text))))

@@ -47,7 +47,7 @@ def order(made: MadeIndex, query: str) -> list[str]:
 def test_what_has_more_of_the_query_comes_first(
     tmp_path: Path, query: str, found: list[str]
 ) -> None:
-    """Words may be missing or have another form, and rare ones count for more."""
+    """Words may be missing or in another form, and rare ones weigh more."""
     made = make(
         tmp_path,
         both="where do herons nest",

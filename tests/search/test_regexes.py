@@ -48,12 +48,12 @@ def test_what_a_match_must_contain(pattern: str, requirement: Requirement) -> No
      r"\1", "a{2}{3}", "{,3}", "(" * 100 + "a" + ")" * 100, "x" * 3 + "\\"],
 )  # fmt: skip
 def test_where_nothing_is_demanded(pattern: str) -> None:
-    """What may be absent, and what cannot be followed, demands nothing."""
+    """Optional parts, and constructs that are not analysed, require no words."""
     assert find_required_literals(pattern) == NOTHING
 
 
 def holds(text: str, requirement: Requirement) -> bool:
-    """Whether a text holds what is demanded, ignoring case."""
+    """Return whether a text contains the required words, ignoring case."""
     match requirement:
         case Literal():
             return requirement.text.lower() in text.lower()
@@ -86,6 +86,6 @@ patterns = st.lists(st.tuples(atoms, repeats).map("".join), max_size=6).map("".j
 
 @given(patterns | st.tuples(patterns, patterns).map("|".join), st.text("abAB .", max_size=12))
 def test_every_match_holds_what_is_demanded(pattern: str, text: str) -> None:
-    """Whatever the expression, no text that it matches lacks what it demands."""
+    """Every text that matches an expression contains the words that it requires."""
     if pattern and compile_regex(Regex(pattern), pattern).search(text):
         assert holds(text, find_required_literals(pattern))

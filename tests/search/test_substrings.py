@@ -221,7 +221,7 @@ def test_a_quick_search_finds_parts_of_names(
 def test_a_quick_search_looks_at_the_newest_of_many_matches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It says that there are more, and any other search finds all."""
+    """The result says that there are more, and any other search finds all."""
     monkeypatch.setattr(matching, "_MAX_QUICK", 2)
     made = make_index(tmp_path, [prompt("heron", uuid=str(at), seconds=at) for at in range(3)])
     quick = made.search("heron", SearchOptions(quick=True, facets=True))

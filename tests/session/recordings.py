@@ -19,7 +19,7 @@ LATER = "2026-01-01T12:00:05.000Z"
 
 
 def make_log(*lines: Mapping[str, object]) -> Log:
-    """What a session has read after `lines`."""
+    """Return a log that has read `lines`."""
     log = Log()
     log.extend(map(decode, lines))
     return log
@@ -77,7 +77,7 @@ def iter_recorded(shared: Path, version: str) -> Iterator[Path]:
 
 
 def read_log(path: Path) -> Log:
-    """What a session has read after the whole of `path`."""
+    """Return a log that has read the file at `path`."""
     log = Log()
     log.extend(read_transcript(path))
     return log

@@ -14,7 +14,7 @@ from tests.session.chains import answer, attachment, reply, result, text, use, u
 
 
 def convert(*chain: Chain) -> list[MessageParam]:
-    """What `chain` is for the API."""
+    """Return `chain` as messages for the API."""
     return list(to_api_messages(build_messages(chain, (), is_subagent=False)))
 
 
@@ -143,7 +143,7 @@ def make_record(number: int, kind: str, key: str, words: str) -> Chain:
 
 @given(RECORDS)
 def test_any_messages_make_a_request_that_the_api_takes(drawn: list[tuple[str, str, str]]) -> None:
-    """Roles alternate, nothing is empty, and each call is answered first thing in the next one."""
+    """Roles alternate, no message is empty, and calls are answered first in the next one."""
     chain = [make_record(number, *each) for number, each in enumerate(drawn)]
     found = convert(*chain)
     assert json.loads(json.dumps(found)) == found

@@ -52,14 +52,14 @@ def test_a_text_names_days(text: str, first: date, after: date) -> None:
 
 
 def test_hours_name_the_day_of_their_moment() -> None:
-    """Where only days count; without a time of day there is nothing to count from."""
+    """Hours resolve to days where only days count; without the time of day they give None."""
     assert find_days("23h", NOW) == (date(2026, 11, 14), date(2026, 11, 15))
     assert find_days("23h", TODAY) is None
 
 
 @pytest.mark.parametrize("text", NO_DATES)
 def test_other_text_names_none(text: str) -> None:
-    """What is not a date, does not exist or is beyond the calendar."""
+    """Text that is not a date, or a date that does not exist or is out of range, gives None."""
     assert (find_days(text, NOW), find_period(text, NOW, UTC)) == (None, None)
 
 

@@ -21,7 +21,7 @@ def wrap(tag: str, body: str) -> str:
     "text", ["", "fix the test", "a < b > c", "<div>\nhello\n</div>", "> quote"]
 )
 def test_words_alone_stay_as_they_are(text: str) -> None:
-    """Text without a wrapper is the person's own, whatever markup it holds."""
+    """Text without a wrapper is the user's own, whatever markup it contains."""
     assert separate_words(text) == (text, ())
 
 
@@ -165,13 +165,13 @@ PIECES = [*(f"<{tag}>" for tag in TAGS), *(f"</{tag}>" for tag in TAGS), " ", "\
 
 
 def count_signs(text: str) -> int:
-    """How many signs of `text` are no space."""
+    """Return the number of characters that are not white space."""
     return len("".join(text.split()))
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_no_sign_is_lost(text: str) -> None:
-    """Words, contexts and the tags around these hold every sign of the text, spaces aside."""
+    """Words, contexts and the tags around them contain every character except white space."""
     words, contexts = separate_words(text)
     wrapped = [wrap(KIND_TO_TAG[context.kind], context.text) for context in contexts]
     assert count_signs(text) == count_signs("".join((words, *wrapped)))
@@ -236,5 +236,5 @@ def test_an_attached_text_cannot_end_itself() -> None:
 
 
 def test_nothing_is_attached_without_contexts() -> None:
-    """A prompt without contexts is sent as it was written."""
+    """A prompt without contexts is sent unchanged."""
     assert attach_contexts("go", []) == "go"

@@ -32,7 +32,7 @@ def behind(uuid: str, *records: Chain) -> list[Chain]:
 
 
 def test_a_copied_beginning_is_read_once() -> None:
-    """What follows the copy follows the original, and all of it is one conversation."""
+    """The continuation of a copy is attached to the original, as a single conversation."""
     session = Session([*ORIGINAL, *COPY, *behind("G", user("h", "next"), reply("i", "sure"))])
     assert [turn.words for turn in session.turns] == ["about this\nfix it", "thanks", "next"]
     assert session.main_path == ("a", "b", "c", "d", "e", "f", "g", "h", "i")
@@ -64,7 +64,7 @@ def test_the_same_words_in_another_chain_are_no_copy() -> None:
 
 
 def test_another_picture_is_no_copy() -> None:
-    """A prompt without an id is part of a copy only if what it holds was there before."""
+    """A prompt without an id is part of a copy only if its content occurred before."""
     first, second = ({"type": "image", "source": {"data": data}} for data in ("AA", "BB"))
     chain = in_a_row(user("a", [first]), reply("b", "a cat"))
     again = in_a_row(user("c", [second]), reply("d", "a dog"))

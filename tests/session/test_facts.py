@@ -1,4 +1,4 @@
-"""Facts around the conversation: names, places, modes, links, backups and costs."""
+"""Facts around the conversation: names, directories, modes, links, backups and costs."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -130,7 +130,7 @@ def test_directories_are_reported_where_they_change() -> None:
 
 
 def test_lines_that_the_client_made_up_name_no_model() -> None:
-    """The model of a synthetic line is no model."""
+    """The model of a synthetic record is ignored."""
     models = ["m1", "<synthetic>", "m1", "m2"]
     assert facts_of(
         *(
@@ -157,7 +157,7 @@ def test_role_and_origin_of_a_message() -> None:
 
 
 def test_permission_modes_follow_the_file() -> None:
-    """Modes of prompts and of state records are put in the order of their places in the file."""
+    """Modes of prompts and of state records are listed in file order."""
     chain: list[Chain] = [
         User(uuid="a", timestamp=NOON, permission_mode="default", span=Span("f", 10, 5)),
         User(uuid="b", timestamp=LATER, permission_mode="plan", span=Span("f", 30, 5)),
@@ -173,7 +173,7 @@ def test_permission_modes_follow_the_file() -> None:
 
 
 def test_a_worktree_is_entered_and_left_once() -> None:
-    """A worktree that is stated again is one entry, and leaving it is None."""
+    """A repeated worktree record is one entry, and leaving the worktree gives None."""
     inside = {"type": "worktree-state", "worktreeSession": {"worktreePath": "/p/w"}}
     outside = {"type": "worktree-state", "worktreeSession": None}
     assert facts_of(outside, inside, inside, outside, outside) == Facts(
@@ -182,7 +182,7 @@ def test_a_worktree_is_entered_and_left_once() -> None:
 
 
 def test_the_queue_is_described_by_its_texts() -> None:
-    """What entered and left the queue is given as words, whatever form they were written in."""
+    """Queue operations have their text, in whatever form it was written."""
     line = {"type": "queue-operation", "timestamp": NOON}
     block = {"type": "text", "text": "and the tests"}
     assert facts_of(
@@ -292,7 +292,7 @@ def test_worktree_scenario(shared: Path) -> None:
 
 
 def test_a_fork_begins_with_the_costs_of_its_parent(shared: Path) -> None:
-    """The client's own figures of a fork hold those of the session it was forked from."""
+    """The client's own totals of a fork include those of its parent session."""
     parent = read_scenario(shared, "2.1.325", "compact_again")
     fork = read_scenario(shared, "2.1.325", "compact_fork")
     before = build_facts(parent.chain, parent.states).cost_state

@@ -28,7 +28,7 @@ WRITE = {"file_path": "/p/a.py", "content": "one\ntwo\n"}
 
 
 def change(action: FileAction, **facts: object) -> FileEvent:
-    """What a successful call `t1` did to /p/a.py."""
+    """Return the file change of a successful call `t1` to /p/a.py."""
     event: dict[str, object] = {
         "path": "/p/a.py",
         "action": action,
@@ -109,7 +109,7 @@ CASES: list[tuple[str, ToolCall, FileEvent]] = [
 
 @pytest.mark.parametrize(("call", "event"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_a_call_becomes_an_event(call: ToolCall, event: FileEvent) -> None:
-    """Each tool that touches a file says what it did to it; lines count for changes made."""
+    """Each tool that touches a file gives an event; only changes have line counts."""
     assert build_file_events([call]) == (event,)
 
 
@@ -158,7 +158,7 @@ WITHOUT_RESULT: list[tuple[str, Mapping[str, object], str, FileEvent]] = [
 def test_without_a_result_the_input_is_counted(
     name: str, wanted: Mapping[str, object], text: str, event: FileEvent
 ) -> None:
-    """Where no structured result was kept, lines are counted from what the model asked for."""
+    """Without a structured result, lines are counted from the tool's input."""
     assert build_file_events([make_call(name, wanted, text=text)]) == (event,)
 
 
@@ -176,7 +176,7 @@ def test_a_call_without_a_file_is_no_event(call: ToolCall) -> None:
 
 
 def test_changed_files_are_gathered_by_path() -> None:
-    """A file has its changes in order, with their sums; reading is no change."""
+    """A file has its changes in order and their totals; reads are not changes."""
     created = change(FileAction.CREATE, timestamp=NOON, lines_added=3)
     edited = change(FileAction.EDIT, lines_added=1, lines_removed=2)
     other = change(FileAction.EDIT, path="/p/b.py", lines_added=1)
@@ -229,7 +229,7 @@ def test_an_edit_back_swaps_the_counts(old: str, new: str) -> None:
 
 
 def events_of(log: Log) -> tuple[FileEvent, ...]:
-    """What happened to files in a recorded session."""
+    """Return the file events of a recorded session."""
     return build_file_events(build_tool_calls(log.chain)[0])
 
 
@@ -253,9 +253,9 @@ def test_files_scenario(shared: Path, version: str) -> None:
 
 
 def test_lines_agree_with_the_client(shared: Path) -> None:
-    """Our counts are those of the client, but for two things that it counts otherwise.
+    """Our line counts equal the client's, with two exceptions.
 
-    It counts an empty line behind the final newline of a file that it creates, and a fork begins
+    It counts an empty line after the final newline of a file that it creates, and a fork starts
     with the lines of its parent.
     """
     differing: list[str] = []

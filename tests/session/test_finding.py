@@ -1,4 +1,4 @@
-"""Find in session: the places of words."""
+"""Find in session: the locations of words."""
 
 import pytest
 
@@ -66,6 +66,6 @@ def test_what_a_subagent_did_is_found_where_it_did_it() -> None:
 
 
 def test_titles_are_found_at_their_lines() -> None:
-    """What is said beside the conversation is found too, by the place of its line."""
+    """Text outside the conversation is found too, and located by its line."""
     (path,) = CLAUDE_DIRECTORY.glob("projects/*/94791a87-*.jsonl")
     assert find_text(open_session(path), "Speed up the harbour") == ("line-58878",)

@@ -122,7 +122,7 @@ def test_an_attachment_is_about_one_hook(line: dict[str, object], expected: Hook
 
 
 def test_remarks_are_not_runs() -> None:
-    """What a hook said is separate from the runs, so that runs can be counted."""
+    """Messages of a hook are kept separate from its runs, so that runs can be counted."""
     kinds = ("hook_success", "hook_additional_context", "hook_system_message", "hook_cancelled")
     found = hooks_of(*(attachment(kind) for kind in kinds))
     assert [hook.is_remark for hook in found] == [False, True, True, False]
@@ -152,7 +152,7 @@ def test_a_hook_runs_until_the_next_message() -> None:
 
 
 def test_a_start_and_its_result_are_one_run() -> None:
-    """The result takes the place of the start, also when something was said in between."""
+    """The result replaces the start, even if there were messages in between."""
     result = attachment("hook_success", command="check", exitCode=0)
     assert hooks_of(progress("check"), SAID, {**result, "timestamp": LATER}) == (
         run(
@@ -236,7 +236,7 @@ def test_trouble_is_laid_to_whom_it_belongs(
 
 
 def test_context_of_a_summary_is_reported_once() -> None:
-    """What a summary says that hooks added is listed, unless an attachment has it already."""
+    """Context from a hook summary is listed, unless an attachment already has it."""
     said = attachment(
         "hook_additional_context", hookEvent="Stop", hookName="Stop", toolUseID="s1", content="one"
     )
@@ -266,5 +266,5 @@ def test_hooks_scenario(shared: Path, version: str, expected: list[tuple[str, st
 
 @pytest.mark.parametrize("version", ["1.0.128", "2.0.77"])
 def test_clients_without_hook_records(shared: Path, version: str) -> None:
-    """Older clients left no records of hooks, so there are none."""
+    """Old clients recorded no hooks, so none are listed."""
     assert build_hooks(read_scenario(shared, version, "hooks").chain) == ()

@@ -61,7 +61,7 @@ def test_every_record_has_its_list() -> None:
 
 
 def test_an_unknown_record_with_a_uuid_is_a_link() -> None:
-    """A record of a newer client keeps its place in the chain, and is also reported as unknown."""
+    """A record of a newer client keeps its position in the chain, and is reported as unknown."""
     link = Unknown(uuid="n", parent_uuid="a", record_type="novel")
     other = Unknown(record_type="novel", raw=Raw(b"{}"))
     log = log_of(user("a"), link, other)

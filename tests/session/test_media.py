@@ -28,7 +28,7 @@ def media_in(*blocks: Mapping[str, object]) -> tuple[Medium, ...]:
 
 
 def test_images_and_documents_of_a_prompt() -> None:
-    """What is put beside a prompt is found by its block, wherever its bytes are."""
+    """Media of a prompt are found by their block, wherever the bytes are stored."""
     assert media_in(
         {"type": "text", "text": "look"},
         {"type": "image", "source": PICTURE},
@@ -57,7 +57,7 @@ def test_images_and_documents_of_a_prompt() -> None:
 
 
 def test_media_inside_a_tool_result() -> None:
-    """What a tool returned is found by its result, its part in it, and the call."""
+    """Media of a tool result are found by the result, their position in it, and the call."""
     parts = [{"type": "text", "text": "a picture"}, {"type": "image", "source": PICTURE}]
     assert media_in({"type": "tool_result", "tool_use_id": "t1", "content": parts}) == (
         Medium(

@@ -34,7 +34,7 @@ SAME = {"id": "m1"}
 
 
 def unite(*chain: Chain, superseded: Sequence[Assistant] = ()) -> tuple[Message, ...]:
-    """The messages of a session that is no subagent's."""
+    """Return the messages of a session that is not a subagent."""
     return build_messages(chain, superseded, is_subagent=False)
 
 
@@ -103,7 +103,7 @@ def test_a_result_may_be_between_two_lines_of_one_message() -> None:
 
 
 def test_blocks_come_in_the_order_of_the_api() -> None:
-    """Where every line says which block it holds, that is the order; else it is the file's."""
+    """Blocks are ordered by their index if every line has one, otherwise in file order."""
     lines = [
         reply("a", "third", message=SAME, apiBlockIndex=2),
         reply("b", "first", message=SAME, apiBlockIndex=0),
@@ -196,7 +196,7 @@ def usage_line(uuid: str, output: int, **tokens: int) -> Assistant:
 
 
 def test_the_largest_usage_is_the_final_one() -> None:
-    """Placeholders come first, and no line of a slow stream says that it is the last."""
+    """Placeholders come first, and no line of a slow stream is marked as final."""
     lines = [usage_line("a", 1), usage_line("b", 1), usage_line("c", 81)]
     (message,) = unite(*lines)
     assert (message.usage, message.stop_reason) == (Usage(output_tokens=81), None)
@@ -231,7 +231,7 @@ def test_order_does_not_matter_for_usage(usages: list[Usage | None]) -> None:
 
 
 def test_messages_without_an_id_stay_separate() -> None:
-    """A reply is known by its record's uuid if a proxy gave no id, and by its place if need be."""
+    """A reply without a message id is identified by its record's uuid, or by its position."""
     nameless: dict[str, object] = {"id": None}
     chain = [
         reply("a", "one", message=nameless),
@@ -250,7 +250,7 @@ def test_messages_without_an_id_stay_separate() -> None:
 
 
 def test_lines_that_the_client_made_up_are_not_united() -> None:
-    """Synthetic lines may share an id, but each says something of its own."""
+    """Synthetic records may share an id, but each is a message of its own."""
     synthetic = {**SAME, "model": "<synthetic>"}
     first = reply("a", "No response requested.", message=synthetic)
     second = reply("b", "You reached your limit.", message=synthetic)
@@ -290,7 +290,7 @@ def test_a_failure_says_why(fields: dict[str, object], expected: ApiFailure) -> 
 
 
 def test_a_failure_with_broken_text_is_read() -> None:
-    """An error that is no valid text does not stop anything."""
+    """An error with invalid text does not stop the reader."""
     line = b'{"type":"assistant","uuid":"a","isApiErrorMessage":true,"error":"x\xff"}'
     record = decode_record(line)
     assert isinstance(record, Assistant)
@@ -333,7 +333,7 @@ def test_a_queued_prompt_that_is_nowhere_else_is_a_message() -> None:
 
 
 def test_links_that_say_nothing_are_no_messages() -> None:
-    """Notices and progress are no messages, even if they repeat one of a subagent."""
+    """Notices and progress records are not messages, even if they repeat a subagent's message."""
     nested = {"type": "assistant", "message": {"id": "m9", "usage": {"output_tokens": 5}}}
     chain = in_a_row(
         user("a"),

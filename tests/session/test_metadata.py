@@ -1,4 +1,4 @@
-"""What a listing shows of a session."""
+"""The metadata that a listing shows of a session."""
 
 from collections.abc import Sequence
 
@@ -70,7 +70,7 @@ def test_a_file_with_a_title_of_another_session_has_none_itself() -> None:
 
 
 def test_a_whole_session() -> None:
-    """Places are the last ones, times the outermost, and origins say what records cannot."""
+    """Directory and branch are the last ones; the provenance fills in what records lack."""
     shared = {"sessionId": "s1", "version": "2.1.0", "gitBranch": "main", "cwd": "/p"}
     records = in_a_row(
         user("a", "Caveat", isMeta=True, timestamp="2026-01-01T11:59:00Z", **shared),
@@ -126,14 +126,14 @@ def test_a_subagent_is_known_by_its_first_words() -> None:
 
 
 def test_a_warm_up_has_no_title() -> None:
-    """Nobody asked for anything there."""
+    """A warm-up agent has no request to take a title from."""
     records = in_a_row(user("a", "Warmup", isSidechain=True), reply("b", isSidechain=True))
     found = metadata_of(records)
     assert (found.title, found.first_prompt, found.message_count) == (None, None, 1)
 
 
 def test_a_session_with_sidechains_inside_is_no_subagents() -> None:
-    """A file of an old client holds both; its own prompt makes it a main session."""
+    """A file of an old client with sidechains is a main session if it has a prompt of its own."""
     records = [user("a", "mine"), user("b", "task", isSidechain=True)]
     found = metadata_of(records)
     assert (found.is_subagent, found.title, found.message_count) == (False, "mine", 1)
@@ -165,13 +165,13 @@ PICTURE = [{"type": "image"}]
     ],
 )
 def test_the_first_prompt_has_words(contents: list[object], expected: str | None) -> None:
-    """A command with arguments is a request, one without stands in; what is injected never does."""
+    """A command with arguments is a prompt, one without a fallback, and injected text neither."""
     records = [user(str(number), content) for number, content in enumerate(contents)]
     assert first_prompt_of(*records) == expected
 
 
 def test_a_bare_command_is_titled_by_its_answer() -> None:
-    """Many sessions start with the same command: what the model answered tells them apart."""
+    """Many sessions start with the same command; its answer distinguishes them."""
     bare = "<command-name>/plan</command-name><command-args></command-args>"
     answer = reply("b", "## \n\n## Setting up **the pond**\nFirst.", parent="a")
     sessions = [
@@ -191,7 +191,7 @@ def test_a_queued_prompt_may_be_the_first() -> None:
 
 
 def test_no_message_has_no_words() -> None:
-    """Replies are no prompts."""
+    """Replies are not prompts."""
     messages = build_messages([reply("a", "hello")], (), is_subagent=False)
     assert find_first_prompt(messages, is_subagent=False) is None
     assert (first_words(None), first_words(messages[0])) == (None, None)
@@ -235,7 +235,7 @@ def test_the_records_give_all_titles() -> None:
 
 
 def test_a_summary_in_another_file_names_this_session() -> None:
-    """A title belongs to the session that holds the record it names; of several the last counts."""
+    """A title belongs to the session that contains its leaf record; the last of several wins."""
     records = [user("a", "first"), reply("b", "hello")]
     origins = Provenance(foreign_summaries={"a": "early", "b": "late", "gone": "other"})
     assert metadata_of(records, origins).title == "late"

@@ -25,7 +25,7 @@ def figures_of(
     lines: tuple[int, int] = (0, 0),
     cost_state: CostState | None = None,
 ) -> Metrics:
-    """The figures of a session that is no subagent's."""
+    """Return the metrics of a session that is not a subagent."""
     messages = build_messages(chain, superseded, is_subagent=False)
     turns = build_turns(chain, messages, ())
     calls, _ = build_tool_calls(chain)
@@ -100,7 +100,7 @@ def test_a_message_counts_once() -> None:
 
 
 def test_a_line_that_was_replaced_counts_if_it_is_larger() -> None:
-    """What a compaction writes again has its usage zeroed, and must not hide the true one."""
+    """A compaction rewrites records with zero usage, which must not hide the real usage."""
     split = {"ephemeral_5m_input_tokens": 1200}
     zeroed = reply("a", "x", message={"id": "m1", "usage": {"cache_creation": split}})
     true = {"input_tokens": 9, "output_tokens": 81, "cache_creation_input_tokens": 1200}
@@ -116,7 +116,7 @@ def test_a_copy_with_zeroed_usage_counts_nothing() -> None:
 
 
 def test_what_a_subagent_used_is_not_counted_again() -> None:
-    """Progress records and the result of the call repeat what the subagent's own lines say."""
+    """Progress records and the call's result repeat usage that the subagent's own records have."""
     nested = {"type": "assistant", "message": {"id": "m9", "usage": {"output_tokens": 5}}}
     chain = in_a_row(
         user("a"),
@@ -160,7 +160,7 @@ def test_what_a_subagent_used_is_not_counted_again() -> None:
     ],
 )
 def test_cache_writes_are_split_by_how_long_they_live(usage: Usage, expected: Tokens) -> None:
-    """What the split does not cover is a five-minute write; it never exceeds the total."""
+    """Writes not covered by the split are 5-minute writes; it never exceeds the total."""
     assert count_tokens([usage]) == expected
     assert expected.total == usage.total_tokens
 
@@ -179,5 +179,5 @@ USAGES = st.builds(
 
 @given(st.lists(USAGES))
 def test_no_token_is_lost_or_made_up(usages: list[Usage]) -> None:
-    """All classes together are what the API reported, whatever the split says."""
+    """All classes together equal the tokens that the API reported, whatever the split."""
     assert count_tokens(usages).total == sum(usage.total_tokens for usage in usages)

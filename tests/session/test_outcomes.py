@@ -1,4 +1,4 @@
-"""How a tool call ended, by the fields of newer clients and by the words of older ones."""
+"""The outcome of a tool call: by fields in new clients, by text in old ones."""
 
 import pytest
 
@@ -21,7 +21,7 @@ NOT_GRANTED = "Claude requested permissions to write to /p/a, but you haven't gr
 def outcome_of(
     text: str, *, is_error: bool | None = True, was_interrupted: bool = False, **fields: object
 ) -> Outcome:
-    """How the call ended that was answered with `text` on a record with these fields."""
+    """Return the outcome of a call whose result is `text` on a record with these fields."""
     record = result("a", "t1", text, None, is_error=is_error, **fields)
     (block,) = iter_tool_results(record.message.content if record.message else None)
     return read_outcome(record, block, was_interrupted=was_interrupted)
@@ -29,7 +29,7 @@ def outcome_of(
 
 @pytest.mark.parametrize("is_error", [None, False])
 def test_what_is_no_error_is_a_success(is_error: bool | None) -> None:
-    """A missing flag is as good as a false one, whatever the text says."""
+    """A missing error flag means success, whatever the text."""
     assert outcome_of(DENIED, is_error=is_error) == SUCCESS
 
 
@@ -66,7 +66,7 @@ def test_an_error_without_a_reason_is_a_failure(text: str) -> None:
     ],
 )
 def test_older_clients_say_it_in_words(text: str, expected: Outcome) -> None:
-    """Without fields the text of the result says who rejected it, or that it was stopped."""
+    """Without fields, the text of the result tells who rejected the call or that it stopped."""
     assert outcome_of(text) == expected
 
 
@@ -94,13 +94,13 @@ def test_newer_clients_say_it_in_fields(
 
 
 def test_a_tool_that_was_allowed_may_still_fail() -> None:
-    """A permission that was given says nothing about how the tool ended."""
+    """A granted permission does not determine how the call ended."""
     allowed = {"decision": "accept", "source": "config"}
     assert outcome_of("Exit code 1", permissionDecision=allowed) == FAILED
 
 
 def test_a_stopped_tool_reads_like_a_refused_one() -> None:
-    """Only a later record that names the message says that the tool was stopped."""
+    """Only a later record that names the message shows that the call was stopped."""
     assert outcome_of(REFUSED, toolDenialKind="user-rejected") == BY_PERSON
     assert outcome_of(REFUSED, toolDenialKind="user-rejected", was_interrupted=True) == INTERRUPTED
     assert outcome_of(DENIED, was_interrupted=True) == BY_RULE
@@ -120,5 +120,5 @@ def test_a_stopped_tool_reads_like_a_refused_one() -> None:
     ],
 )
 def test_a_command_may_be_stopped_without_an_error(given: object, expected: Outcome) -> None:
-    """The structured result of a shell command says so itself, wherever the field is."""
+    """The structured result of a shell command shows it, in whichever field."""
     assert outcome_of("half", is_error=False, toolUseResult=given) == expected

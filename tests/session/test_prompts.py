@@ -1,4 +1,4 @@
-"""What kind of input a user record is, and whose words it holds."""
+"""The kind of input that a user record is, and the user's own text in it."""
 
 import pytest
 from hypothesis import given
@@ -58,7 +58,7 @@ SELECTED = "The user selected the lines 3 to 5 from /p/a.py:\nx = 1"
     ],
 )
 def test_newer_clients_record_the_author(fields: dict[str, object], kind: InputKind) -> None:
-    """Where a record has fields for it, they decide what plain words are."""
+    """If a record has fields for its author, they determine the kind of plain text."""
     record = user("a", "fix the test", None, **fields)
     assert read_prompt(record) == Prompt(kind, "fix the test")
     assert read_kind(record) is kind
@@ -97,7 +97,7 @@ def test_newer_clients_record_the_author(fields: dict[str, object], kind: InputK
     ],
 )
 def test_older_clients_say_it_by_the_first_words(words: str, kind: InputKind) -> None:
-    """What the client injects begins with a mark, and keeps its text as it is."""
+    """Injected text is recognised by its start, and kept unchanged."""
     assert read_prompt(user("a", words)) == Prompt(kind, words.strip())
     assert read_prompt(user("a", [text(words)])) == Prompt(kind, words.strip())
 
@@ -155,14 +155,14 @@ def test_a_command_has_a_name_and_arguments(words: str, command: Command) -> Non
     ],
 )
 def test_words_beside_a_command_belong_to_it(content: Content, arguments: str) -> None:
-    """What was said in another block, or after the tags, is part of the request."""
+    """Text in another block or after the tags is part of the command."""
     prompt = read_prompt(user("a", content))
     assert (prompt.kind, prompt.words) == (InputKind.COMMAND, arguments)
     assert prompt.command == Command("/fix", arguments)
 
 
 def test_words_beside_a_shell_line_belong_to_it() -> None:
-    """What follows the line of `!` in the same record is shown with it."""
+    """Text after a `!` line in the same record is shown with it."""
     content = [text("<bash-input>ls</bash-input>"), text("what are these?")]
     assert read_prompt(user("a", content)) == Prompt(InputKind.SHELL, "ls\nwhat are these?")
 
@@ -181,7 +181,7 @@ def test_words_beside_a_shell_line_belong_to_it() -> None:
     "fields", [{"promptSource": "typed"}, {"promptSource": "queued"}, {"origin": {"kind": "human"}}]
 )
 def test_who_types_a_mark_says_it(words: str, fields: dict[str, object]) -> None:
-    """Where the client knows that a text was typed, its first words do not matter."""
+    """If the client recorded that a text was typed, its first words do not matter."""
     prompt = read_prompt(user("a", words, None, **fields))
     assert (prompt.kind in USER_KINDS, prompt.words) == (True, words)
     queued = attachment("b", "queued_command", prompt=words, origin={"kind": "human"}).attachment
@@ -227,7 +227,7 @@ def test_a_shell_line_is_the_persons() -> None:
 def test_editors_put_their_context_before_the_words(
     tag: str, body: str, kind: InputKind, context: Context
 ) -> None:
-    """A block of the editor before the typed one makes the kind, and is no word of the person."""
+    """A block added by the editor determines the kind, and is not part of the user's text."""
     wrapped = text(f"<{tag}>{body}</{tag}>")
     assert read_prompt(user("a", [wrapped, text("fix it")])) == Prompt(kind, "fix it", (context,))
     assert read_prompt(user("a", [wrapped])) == Prompt(InputKind.INJECTED, "", (context,))
@@ -429,7 +429,7 @@ def test_a_context_is_named_beside_its_kind(context: Context, name: str) -> None
 
 
 def test_a_prompt_is_summarized_by_its_words() -> None:
-    """What was attached does not count, unless there is nothing else."""
+    """Attachments are left out of the summary, unless there is nothing else."""
     contexts = (
         Context(ContextKind.FILE, "`src/a.py`", "src/a.py"),
         Context(ContextKind.GIT, "uncommitted changes (4 files)"),

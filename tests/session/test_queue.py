@@ -1,4 +1,4 @@
-"""Prompts that only the records of the queue hold."""
+"""Prompts that are only in queue records."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ ADDED = "add a test, please"
 
 
 def said_in(*records: Record) -> list[tuple[InputKind, str]]:
-    """What each message says that is no reply and no result."""
+    """Return the text of each message that is neither a reply nor a tool result."""
     return [
         (message.prompt.kind, message.prompt.words)
         for message in Session(records).messages
@@ -65,7 +65,7 @@ def test_results_that_the_model_saw_with_it_come_before_it() -> None:
     ],
 )
 def test_a_prompt_that_never_reached_the_model_is_shown_as_such(records: Sequence[Record]) -> None:
-    """Taken back, cancelled or still waiting: it was said, but it is no prompt of the session."""
+    """A withdrawn, cancelled or waiting prompt is shown as not sent, and is not a prompt."""
     session = Session([*ASKED, *records, ANSWERED])
     assert said_in(*ASKED, *records, ANSWERED)[1:] == [(InputKind.UNSENT, ADDED)]
     assert session.metadata.message_count == 3
@@ -89,7 +89,7 @@ def test_a_prompt_that_is_recorded_is_no_second_one(record: Record) -> None:
 
 
 def test_each_record_belongs_to_one_prompt() -> None:
-    """Who says the same twice, once in mid-turn, is heard twice."""
+    """The same prompt sent twice, once in the middle of a turn, is two prompts."""
     records = [
         *ASKED,
         *(queue("enqueue", "continue"), queue("remove"), ANSWERED),
@@ -99,14 +99,14 @@ def test_each_record_belongs_to_one_prompt() -> None:
 
 
 def test_words_that_another_prompt_contains_are_prompts_too() -> None:
-    """A short prompt is not taken for a line of a longer one that it was not joined to."""
+    """A short prompt is not mistaken for a line of a longer one that it was not joined to."""
     longer = user("e", f"first this\n{ADDED}\nthen that", "d")
     found = said_in(*ASKED, queue("enqueue", ADDED), queue("remove"), ANSWERED, longer)
     assert found[1] == (InputKind.QUEUED, ADDED)
 
 
 def test_a_command_may_be_recorded_under_another_name() -> None:
-    """What the client ran for a queued command is that command."""
+    """A command that the client ran for a queued one is matched to it."""
     ran = user("e", "<command-name>/usage</command-name>")
     noted = system("f", "local_command", "e", content="<command-name>/model</command-name>")
     records = [queue("enqueue", "/cost"), queue("dequeue"), ran, queue("enqueue", "/model"), noted]

@@ -51,12 +51,12 @@ SAID = {"type": "text", "text": "y" * 10}
 def test_thinking_is_counted_or_estimated(
     lines: tuple[dict[str, Any], ...], tokens: int | None
 ) -> None:
-    """As the API says; else by length; without its text, what the visible text leaves."""
+    """As reported by the API, else by length; without text, what the visible text leaves."""
     assert read(*lines) == (() if tokens is None else (ReplyNote("m", tokens),))
 
 
 def test_what_came_before_a_reply() -> None:
-    """Only the first reply after a compaction or a failed request is noted."""
+    """Only the first reply after a compaction or a failed request is marked."""
     boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "c"}
     failed = {"type": "system", "subtype": "api_error", "uuid": "e", "retryAttempt": 1}
     assert read(

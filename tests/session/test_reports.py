@@ -1,4 +1,4 @@
-"""What the client reported in `system` records."""
+"""Reports of the client in `system` records."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -105,7 +105,7 @@ def test_a_failed_request_says_why(
 
 
 def test_another_model_takes_over() -> None:
-    """Fallbacks and refusals say which model replaced which, and why."""
+    """Fallbacks and refusals name both models and the reason."""
     models = {"originalModel": "m1", "fallbackModel": "m2"}
     assert reports_of(
         {"subtype": "model_fallback", "trigger": "overloaded", "content": "Switched", **models},

@@ -1,4 +1,4 @@
-"""What a resume would load."""
+"""The records that a resume would load."""
 
 from collections.abc import Sequence
 
@@ -36,7 +36,7 @@ def test_nothing_loads_nothing() -> None:
 
 
 def test_a_session_without_compaction_loads_whole() -> None:
-    """All that was said on the main path is loaded, and nothing of a dead branch."""
+    """Everything on the main path is loaded, and nothing of an abandoned branch."""
     chain = [
         *in_a_row(user("a"), attachment("b", "date"), reply("c"), system("d", "turn_duration")),
         *in_a_row(user("e", "dead", "d"), reply("f")),
@@ -46,7 +46,7 @@ def test_a_session_without_compaction_loads_whole() -> None:
 
 
 def test_parallel_calls_are_loaded_with_all_their_results() -> None:
-    """The model may not be shown a call without its answer."""
+    """The model is never given a call without its result."""
     same = {"id": "m1"}
     chain = [
         user("a"),
@@ -104,7 +104,7 @@ def partly_compacted(**metadata: object) -> list[Chain]:
 def test_what_a_compaction_kept_hangs_behind_its_anchor(
     metadata: dict[str, object], expected: str
 ) -> None:
-    """Records that were kept stay where they are in the file, and are loaded where it says."""
+    """Kept records stay where they are in the file, and are loaded after their anchor."""
     assert loaded(partly_compacted(**metadata)) == list(expected)
 
 
@@ -118,7 +118,7 @@ def test_a_fork_has_what_was_kept_in_its_place() -> None:
 
 
 def test_a_circle_or_a_lost_parent_ends_the_history() -> None:
-    """What can still be reached is loaded, where the client itself would load nothing."""
+    """Everything reachable is loaded, where the client itself would load nothing."""
     assert loaded([user("a", parent="b"), reply("b", "x", parent="a"), user("c", parent="b")]) == [
         "a",
         "b",

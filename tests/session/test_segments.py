@@ -20,7 +20,7 @@ def test_nothing_has_no_segment() -> None:
 
 
 def test_a_session_without_compaction_is_one_segment() -> None:
-    """What was never compacted is segment 0, with nothing to say of a compaction."""
+    """A session without compactions is segment 0, with no compaction metadata."""
     chain = in_a_row(user("a"), reply("b"), system("c", "turn_duration"))
     assert build_segments(chain) == (
         Segment(index=0, first_uuid="a", last_uuid="c", record_count=3),
@@ -131,7 +131,7 @@ def test_a_partial_compaction_keeps_records(
 
 
 def test_microcompactions_open_no_segment() -> None:
-    """Old tool results are blanked, and the conversation goes on in its segment."""
+    """Old tool results are cleared, and the conversation continues in the same segment."""
     facts = {
         "trigger": "auto",
         "preTokens": 900,

@@ -24,7 +24,7 @@ def open_file(path: Path) -> Session:
 
 
 def find_named(shared: Path, name: str) -> Session:
-    """The session in the one file whose path holds `name`."""
+    """Return the session in the only file whose path contains `name`."""
     (path,) = (path for path in list_paths(shared) if name in str(path))
     return open_file(path)
 

@@ -71,7 +71,7 @@ def test_every_sidechain_record_is_in_one_group(links: list[tuple[int, int | Non
 
 
 def test_the_task_is_the_first_user_text() -> None:
-    """Attachments before it are passed over; without a user record there is no task."""
+    """Attachments before it are skipped; without a user record there is no task."""
     links = [attachment("a", "date"), user("b", [text("find"), text("it")]), user("c", "more")]
     assert first_words(links) == "find\nit"
     assert first_words([reply("a", "hello")]) == ""
@@ -86,7 +86,7 @@ def test_a_sidecar_is_read_by_its_wire_names() -> None:
 
 
 def test_the_sidecar_names_the_call() -> None:
-    """The call's id is the strongest tie, whatever the prompt says."""
+    """The call's id is the strongest link, whatever the prompt."""
     call = agent_call("t1", "one thing")
     candidate = SubagentCandidate("a1", "another thing", SubagentMeta(tool_use_id="t1"))
     assert join_subagents([candidate], {"main": [call]}) == {
@@ -152,7 +152,7 @@ def test_words_never_take_a_call_from_an_id() -> None:
 
 
 def test_a_call_that_names_another_subagent_is_not_free() -> None:
-    """The file of the named subagent may be gone; an equal prompt does not make up for it."""
+    """Even if the named subagent's file is missing, an equal prompt does not match the call."""
     calls = [agent_call("t1", "same", {"agentId": "gone"}), agent_call("t2", "same")]
     assert joined([SubagentCandidate("a1", "same")], main=calls) == {
         "a1": ("main", "t2", JoinedBy.PROMPT)
@@ -187,14 +187,14 @@ def test_nobody_starts_itself() -> None:
 
 
 def test_a_weaker_tie_holds_where_the_stronger_leads_to_itself() -> None:
-    """A sidecar that names a copied call does not hide what the parent's result says."""
+    """A sidecar that names a copied call does not override the parent's result."""
     fork = SubagentCandidate("a1", "go", SubagentMeta(tool_use_id="t1"))
     calls = {"a1": [agent_call("t1", "go")], "main": [agent_call("t2", "x", {"agentId": "a1"})]}
     assert joined([fork], **calls) == {"a1": ("main", "t2", JoinedBy.AGENT_ID)}
 
 
 def test_other_tools_start_nobody() -> None:
-    """A call of another tool is no start, even if it has the words and the ids."""
+    """A call of another tool starts no subagent, even with the same text and ids."""
     call = make_call("Bash", {"prompt": "go"}, {"agentId": "a1"})
     assert (
         joined([SubagentCandidate("a1", "go", SubagentMeta(tool_use_id="t1"))], main=[call]) == {}

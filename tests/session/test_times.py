@@ -27,13 +27,13 @@ LATER = "2026-01-01T12:00:01.250Z"
     ],
 )
 def test_a_moment_has_a_time_zone(text: str | None, expected: datetime | None) -> None:
-    """Text that names a moment becomes one, in UTC where it says nothing else."""
+    """A timestamp without a time zone is in UTC."""
     assert parse_time(text) == expected
 
 
 @given(st.text())
 def test_no_text_is_refused(text: str) -> None:
-    """Whatever a record has in place of a time is a moment or none, never an error."""
+    """Any value in place of a timestamp gives a time or None, never an error."""
     moment = parse_time(text)
     assert moment is None or moment.tzinfo is not None
 
@@ -60,7 +60,7 @@ def test_a_range_is_by_moment_and_not_by_text() -> None:
 
 
 def test_nothing_has_no_range() -> None:
-    """Without a readable time there is no first and no last."""
+    """Without a valid timestamp there is no first and no last."""
     assert find_range([None, "", "never"]) == (None, None)
 
 

@@ -13,7 +13,7 @@ PLAN = {"content": "plan", "status": "in_progress", "activeForm": "Planning"}
 
 
 def tasks_after(*calls: ToolCall) -> list[tuple[TaskItem, ...]]:
-    """The task list after each of `calls` that says something of it."""
+    """Return the task list after each of `calls` that changes it."""
     return [state.tasks for state in build_tasks(calls)]
 
 
@@ -54,7 +54,7 @@ def test_the_client_has_the_last_word_on_todos() -> None:
 
 
 def test_without_a_result_the_written_todos_count() -> None:
-    """Where no structured result was kept, the list is the one that the model wrote."""
+    """Without a structured result, the list is taken from the tool's input."""
     assert build_todos([make_call("TodoWrite", {"todos": [PLAN]})]) == (
         TodoState(
             call_id="t1",
@@ -66,7 +66,7 @@ def test_without_a_result_the_written_todos_count() -> None:
 
 @pytest.mark.parametrize("outcome", [PENDING, FAILED])
 def test_what_did_not_succeed_changes_no_list(outcome: Outcome) -> None:
-    """Calls that wait or failed leave both lists as they were."""
+    """Pending and failed calls leave both lists unchanged."""
     todo = make_call("TodoWrite", {"todos": [PLAN]}, outcome=outcome)
     task = make_call("TaskUpdate", {"taskId": "1", "status": "completed"}, outcome=outcome)
     assert (build_todos([todo]), build_tasks([task])) == ((), ())
@@ -158,7 +158,7 @@ def test_a_task_made_elsewhere_is_known_from_its_update() -> None:
 def test_without_a_result_the_words_name_the_task(
     text: str, tasks: list[tuple[TaskItem, ...]]
 ) -> None:
-    """Where no structured result was kept, the id is read from the words of the answer."""
+    """Without a structured result, the id is read from the text of the result."""
     assert tasks_after(make_call("TaskCreate", {"subject": "P"}, text=text)) == tasks
 
 

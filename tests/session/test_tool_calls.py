@@ -201,7 +201,7 @@ def test_the_apis_own_tools_are_answered_by_the_api(
 
 
 def test_a_server_result_has_no_words_for_the_client() -> None:
-    """What a server tool gave back is kept as a block; it is no text that the client showed."""
+    """The result of a server tool is kept as a block; it has no text for the client."""
     asked = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
     hits = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": HITS}
     (call,) = calls_of(reply("a", asked), reply("b", hits))

@@ -26,7 +26,7 @@ from tests.session.chains import (
 
 
 def shape_of(tree: Tree) -> tuple[object, ...]:
-    """What is where in a tree."""
+    """Return the links of a tree."""
     return tree.roots, tree.children, tree.orphans, tree.cut
 
 
@@ -93,7 +93,7 @@ PARENT_MAPS = st.dictionaries(NAMES, st.none() | NAMES | st.just("lost"))
 
 @given(PARENT_MAPS)
 def test_every_link_has_one_place(parents: dict[str, str | None]) -> None:
-    """Whatever the parents are, each link is once a root or a child, and all are reachable."""
+    """Whatever the parents are, each record is a root or a child exactly once, and is reachable."""
     tree = build_tree([User(uuid=uuid, parent_uuid=above) for uuid, above in parents.items()])
     below = [child for children in tree.children.values() for child in children]
     assert sorted([*tree.roots, *below]) == sorted(parents)
@@ -167,7 +167,7 @@ def test_a_long_circle_is_cut_once() -> None:
 
 
 def test_the_leaf_is_the_last_word() -> None:
-    """The live end is the last thing said; notices and injected lines are passed over."""
+    """The live end is the last message; notices and injected records are skipped."""
     chain = in_a_row(
         user("a"), reply("b"), system("c", "turn_duration"), user("d", isMeta=True), user("")
     )
@@ -227,7 +227,7 @@ def test_results_of_parallel_calls_are_on_the_path() -> None:
 
 
 def test_calls_beside_the_path_are_on_it() -> None:
-    """Where the first call's result came last, all other calls hang beside; they come first."""
+    """Parallel calls that are not on the path are added to it, before all results."""
     same = {"id": "m1"}
     chain = [
         user("a"),
@@ -325,7 +325,7 @@ def test_branches_come_in_the_order_in_which_they_arose() -> None:
 
 
 def test_what_the_client_made_up_is_no_reply() -> None:
-    """An API error beside the answer of the second try is no branch."""
+    """An API error beside the reply of a retry is not a branch."""
     synthetic = {"model": "<synthetic>"}
     chain = [
         user("a"),
@@ -347,7 +347,7 @@ def test_what_the_client_made_up_is_no_reply() -> None:
     ],
 )
 def test_only_prompts_branch(words: str) -> None:
-    """Commands without a reply, echoes and notices beside a prompt are no branch."""
+    """Commands without a reply, echoes and notices beside a prompt are not branches."""
     chain = [user("a"), reply("b", parent="a"), user("c", words, "b"), user("d", "next", "b")]
     assert branches_of(chain) == ()
 
@@ -379,7 +379,7 @@ def test_a_command_is_not_answered_by_the_reply_to_the_next_prompt() -> None:
 
 
 def test_several_beginnings_are_a_branch_only_after_a_rewind() -> None:
-    """Files are put together in many ways; a note of the client makes two starts a branch."""
+    """Files may be concatenated; two roots are a branch only if the client recorded a rewind."""
     chain = [user("a"), reply("b", parent="a"), user("c"), reply("d", parent="c")]
     assert branches_of(chain) == ()
     assert branches_of(chain, rewound_to_start=True) == (
@@ -407,7 +407,7 @@ def test_a_compaction_is_no_branch() -> None:
 
 
 def test_a_broken_chain_continues_where_it_broke() -> None:
-    """What is before a lost record is on the path of what follows it, with one gap."""
+    """Records before a missing one are on the path of those after it, with one gap."""
     chain = [
         *in_a_row(user("a"), reply("b")),
         *in_a_row(user("c", "next", "gone"), reply("d")),
@@ -429,7 +429,7 @@ def test_a_summary_without_a_parent_follows_what_it_sums_up() -> None:
 
 
 def test_a_file_without_links_misses_none() -> None:
-    """Where no record names another, all of them are one conversation, and nothing is lost."""
+    """If no record has a parent, all records are one conversation, and none is lost."""
     chain = [user("a"), reply("b"), user("c"), reply("d")]
     assert main_path_of(chain) == ("a", "b", "c", "d")
     assert build_tree(chain).gaps == frozenset()

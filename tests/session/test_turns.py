@@ -25,13 +25,13 @@ from tests.session.chains import (
 
 
 def turns_of(chain: Sequence[Chain], main_path: Sequence[str] = ()) -> tuple[Turn, ...]:
-    """The turns of a session that is no subagent's."""
+    """Return the turns of a session that is not a subagent."""
     messages = build_messages(chain, (), is_subagent=False)
     return build_turns(chain, messages, main_path)
 
 
 def ids_of(*chain: Chain) -> list[tuple[InputKind | None, list[str]]]:
-    """What opened each turn, and the ids of its messages."""
+    """Return the opening record of each turn, and the ids of its messages."""
     return [(turn.kind, [message.id for message in turn.messages]) for turn in turns_of(chain)]
 
 
@@ -81,7 +81,7 @@ def test_a_turn_has_all_that_its_prompt_led_to() -> None:
 
 
 def test_the_clients_own_time_counts_first() -> None:
-    """Where the client says how long it worked, idle time between the records is left out."""
+    """If the client recorded the duration, idle time between records is excluded."""
     chain = in_a_row(
         user("a", timestamp="2026-01-01T12:00:00Z"),
         reply("b", timestamp="2026-01-01T12:30:00Z"),
@@ -183,7 +183,7 @@ def test_a_command_may_have_the_id_of_the_prompt_before() -> None:
 
 
 def test_a_compaction_in_the_middle_belongs_to_the_running_turn() -> None:
-    """The summary of an automatic compaction has the id of the turn that goes on."""
+    """The summary of an automatic compaction has the id of the turn that continues."""
     chain = [
         *in_a_row(user("a", "one", promptId="p1"), reply("b", use("t1"))),
         *in_a_row(
@@ -326,7 +326,7 @@ def test_a_turn_begins_with_its_prompt() -> None:
 
 
 def test_a_reply_without_a_prompt_is_a_turn() -> None:
-    """What is seen ahead of the first prompt is a turn of its own."""
+    """Messages before the first prompt are a turn of their own."""
     chain = in_a_row(reply("a", "hello"), user("b", "fix it"))
     assert ids_of(*chain) == [(None, ["msg_a"]), (InputKind.TYPED, ["b"])]
 

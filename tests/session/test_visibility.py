@@ -1,4 +1,4 @@
-"""What a reader sees by default."""
+"""Messages that are visible by default."""
 
 import pytest
 

@@ -11,7 +11,7 @@ from recollect.errors import UnreadableInput
 from recollect.sources.source import Entry, SourceFile, mount, refuse_unless_regular
 
 VARIABLE = "RECOLLECT_TEST_MEMORY"
-"""Which directory to load, and where to mount it, separated like a search path."""
+"""Environment variable: the directory to load and the path to mount it at, joined like a PATH."""
 
 
 class MemoryFile(io.BytesIO):
@@ -38,7 +38,7 @@ class MemoryEntry(NamedTuple):
     status: os.stat_result
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Whether it is a file; there are no links to follow."""
+        """Return whether it is a file; there are no links to follow."""
         assert not follow_symlinks
         return stat.S_ISREG(self.status.st_mode)
 
@@ -52,7 +52,7 @@ class MemoryEntry(NamedTuple):
         return False
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """What it was loaded or written with."""
+        """Return the status from loading or writing."""
         assert not follow_symlinks
         return self.status
 
@@ -70,7 +70,7 @@ class MemorySource:
                 self.files[name] = path.read_bytes()
 
     def open(self, name: str) -> SourceFile:
-        """The bytes of a file as they are now."""
+        """Open the current content of a file."""
         status = self.find_status(name)
         refuse_unless_regular(name, status)
         if name not in self.files:
@@ -91,7 +91,7 @@ class MemorySource:
         return [*reversed(found)]
 
     def write(self, name: str, data: bytes) -> None:
-        """Let a file that is there have these bytes, as if written a second later."""
+        """Replace the content of an existing file, as if a second later."""
         status = self.entries[name].status
         later = {"st_mtime_ns": status.st_mtime_ns + 10**9, "st_ino": status.st_ino}
         values = (*status[:6], len(data), *status[7:])
@@ -101,7 +101,7 @@ class MemorySource:
 
 
 def _drop_blocks(status: os.stat_result) -> os.stat_result:
-    """What a source knows that is no disk: no blocks, times in nanoseconds."""
+    """Return a status without block counts, as of a source that is not a disk."""
     return os.stat_result(tuple(status)[:10], {"st_mtime_ns": status.st_mtime_ns})
 
 

@@ -47,7 +47,7 @@ class Writer:
         self._path.write_bytes(self._make_lines())
 
     def step(self) -> None:
-        """Do one thing."""
+        """Make one random change."""
         if not self._path.exists():
             self._path.write_bytes(self._make_lines())
             return
@@ -102,7 +102,7 @@ class Writer:
             file.write(self._change_letters())
 
     def _replace(self) -> None:
-        """Put another file of the same size and time in its place."""
+        """Replace the file with another of the same size and time."""
         status = self._path.stat()
         other = self._path.with_suffix(".other")
         other.write_bytes(self._change_letters())
@@ -124,7 +124,7 @@ class Readers:
         self._follower = Reader(path)
 
     def look(self) -> None:
-        """Let all of them look at the file, and compare them with a fresh read of it."""
+        """Let all readers check the file, and compare them with a fresh read."""
         found = self._world.find()
         self._world.sync()
         index_texts(self._world.data, ANALYZER, found)
@@ -175,7 +175,7 @@ def list_ended_records(path: Path) -> list[Record]:
 
 
 def summarize(session: Session) -> tuple[object, ...]:
-    """What a session is made of."""
+    """Return the parts of a session to compare."""
     kinds = [type(each) for each in session.irregular]
     return session.turns, session.metrics, session.main_path, session.metadata.title, kinds
 

@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_kept_file_reads_like_the_file(
     folder: Path, size: int, moves: list[tuple[int, int]], lines: list[int]
 ) -> None:
-    """Whatever is read from wherever, kept or not, is what the file has there."""
+    """Any read, cached or not, returns the bytes of the file."""
     path = folder / "file.jsonl"
     path.write_bytes((LINE * (size // len(LINE) + 1))[:size])
     spans = [(number * len(LINE), len(LINE)) for number in lines]
@@ -46,7 +46,7 @@ def test_a_kept_file_reads_like_the_file(
 
 
 def test_the_ends_and_the_lines_between_need_no_file(tmp_path: Path) -> None:
-    """What is kept is read from memory; anything else, and everything later, from the file."""
+    """Cached parts are read from memory; anything else, and everything later, from the file."""
     path = tmp_path / "file.jsonl"
     path.write_bytes(LINE * (END_BYTES // 4))
     size = path.stat().st_size

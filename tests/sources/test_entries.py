@@ -22,7 +22,7 @@ from tests.locations.trees import link, needs_permissions, needs_pipes, write
 
 
 def test_refusal_reads_as_a_sentence() -> None:
-    """A refused entry says where it is, why it was left alone and what the system said."""
+    """A refused entry has its path, the reason and the system's message."""
     plain = Refused(Path("a"), Refusal.SPECIAL)
     detailed = Refused(Path("a"), Refusal.UNREADABLE, "Permission denied")
     assert (str(plain), str(detailed)) == (
@@ -46,13 +46,13 @@ def test_entries_come_by_name(tmp_path: Path) -> None:
 
 
 def test_directory_that_is_gone_is_empty(tmp_path: Path) -> None:
-    """What was deleted, or is a file by now, has no entries and is no error."""
+    """A deleted directory, or a file in its place, has no entries and causes no error."""
     file = write(tmp_path / "file")
     assert (list_directory(tmp_path / "gone"), list_directory(file)) == ([], [])
 
 
 def test_status_is_that_of_the_entry_itself(tmp_path: Path) -> None:
-    """A link has a status of its own even if it leads nowhere, and what is missing has none."""
+    """A link has its own status even if it is broken; a missing entry has none."""
     dangling = link(tmp_path / "dangling", "nowhere")
     status = find_status(dangling)
     assert isinstance(status, os.stat_result)
@@ -91,7 +91,7 @@ def test_loop_of_links_is_an_ordinary_error(tmp_path: Path) -> None:
 
 
 def test_directory_is_seen_through_links(tmp_path: Path) -> None:
-    """A link to a directory is one for the user; a file and a path that cannot be are none."""
+    """A link to a directory counts as one; files and invalid paths do not."""
     shortcut = link(tmp_path / "shortcut", tmp_path)
     seen = [is_directory(path) for path in (shortcut, write(tmp_path / "f"), Path("a\0b"))]
     assert seen == [True, False, False]
@@ -108,7 +108,7 @@ def test_directory_is_found_through_real_directories_only(tmp_path: Path) -> Non
 
 
 def test_tree_is_listed_without_following_links(tmp_path: Path) -> None:
-    """Everything below a directory that is no directory itself comes once, links as such."""
+    """Everything below a directory is listed once; links are listed as links."""
     write(tmp_path / "a" / "b" / "deep")
     write(tmp_path / "top")
     link(tmp_path / "a" / "up", tmp_path)
@@ -121,7 +121,7 @@ def test_tree_is_listed_without_following_links(tmp_path: Path) -> None:
 
 @needs_permissions
 def test_closed_directory_in_a_tree_is_reported(tmp_path: Path) -> None:
-    """A directory that may not be listed is a refusal among the other results."""
+    """An unreadable directory is a refusal among the other results."""
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o000)
     write(tmp_path / "open")

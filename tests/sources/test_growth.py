@@ -41,13 +41,13 @@ def record(path: Path, position: int = len(LINES)) -> FileState:
 
 
 def compare(path: Path, known: FileState) -> Growth:
-    """What happened to the file since."""
+    """Return the change of the file since then."""
     with open_file(path) as file:
         return find_growth(file, known, capture_state(file))
 
 
 def exchange(path: Path, position: int) -> None:
-    """Write another byte in place."""
+    """Change a byte in place."""
     with path.open("r+b") as file:
         file.seek(position)
         file.write(b"X")
@@ -60,7 +60,7 @@ def append(path: Path) -> None:
 
 
 def replace_file(path: Path) -> None:
-    """Put a file with the same content, size and time in its place."""
+    """Replace the file with one of the same content, size and time."""
     other = path.with_suffix(".other")
     other.write_bytes(path.read_bytes())
     os.utime(other, ns=OLD)
@@ -92,7 +92,7 @@ def test_a_change_is_recognized(
 
 
 def test_a_torn_line_that_is_cut_off_is_no_rewrite(path: Path) -> None:
-    """What was read is still there; that nothing else changed is not certain."""
+    """The bytes that were read are still there, but other changes are not ruled out."""
     append(path)
     known = record(path)
     os.truncate(path, len(LINES))
@@ -133,7 +133,7 @@ def test_a_stamp_to_remember_is_that_of_the_listing() -> None:
 
 
 def test_a_file_that_was_read_in_part_is_continued(path: Path) -> None:
-    """It is never current, and its size says nothing."""
+    """It is never current, whatever its size."""
     known = replace(record(path, EDGE), size=UNFINISHED)
     assert not known.is_current((known.inode, len(LINES), known.mtime_ns))
     assert compare(path, known) is Growth.APPENDED
@@ -155,7 +155,7 @@ def test_nothing_is_known_of_a_file_that_was_never_read(path: Path) -> None:
 
 
 def test_an_empty_file_is_gone(path: Path, tmp_path: Path) -> None:
-    """Clients empty files where others delete them; a link that leads nowhere is something."""
+    """Some clients empty files instead of deleting them; a broken link still counts as a file."""
     assert is_present(str(path))
     path.write_bytes(b"")
     assert not is_present(str(path))

@@ -54,7 +54,7 @@ def test_link_given_by_the_user_is_resolved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("resolve", [False, True])
 def test_directory_is_refused(tmp_path: Path, resolve: bool) -> None:
-    """A directory is no file."""
+    """A directory is not a file."""
     assert refusal(tmp_path, resolve=resolve) == (
         f"Not reading {tmp_path}: it is not a regular file. Specify a transcript, a .jsonl file."
     )
@@ -150,7 +150,7 @@ def test_loop_of_links_is_reported(tmp_path: Path) -> None:
 
 @needs_permissions
 def test_forbidden_file_is_reported(tmp_path: Path) -> None:
-    """A file that may not be read is a message with the reason."""
+    """An unreadable file gives a message with the reason."""
     path = write(tmp_path / "a.jsonl")
     path.chmod(0o000)
     assert refusal(path) == (

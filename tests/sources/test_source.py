@@ -55,7 +55,7 @@ def find_held(transcript: Transcript) -> Transcript:
 
 
 def summarize(session: Session) -> tuple[object, ...]:
-    """What a session says, without the names of its files."""
+    """Return the content of a session without the names of its files."""
     return (
         [turn.words for turn in session.turns],
         (session.metrics.tokens, session.metrics.duration_ms, session.metrics.tool_calls),
@@ -78,7 +78,7 @@ def test_a_name_belongs_to_the_source_that_is_mounted_above_it(source: MemorySou
 
 @pytest.mark.parametrize("transcript", ON_DISK, ids=attrgetter("name"))
 def test_a_session_opens_from_memory(transcript: Transcript, source: MemorySource) -> None:
-    """With its subagents, and with what the files beside it say."""
+    """With its subagents and sidecar files."""
     opened = open_transcript(find_held(transcript))
     assert summarize(opened) == summarize(open_transcript(transcript))
     assert source.files
@@ -242,7 +242,7 @@ def list_raw_pages(disk: Path) -> list[str]:
 
 
 def make_folder(tmp_path: Path, name: str) -> Path:
-    """A place for the home and the data of a server."""
+    """Create the home and data directories of a server."""
     folder = tmp_path / name
     folder.mkdir()
     return folder

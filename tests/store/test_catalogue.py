@@ -49,7 +49,7 @@ def connection() -> apsw.Connection:
 
 
 def test_files_come_back_as_they_were(connection: apsw.Connection) -> None:
-    """Also those whose names are no text."""
+    """Even if their names are not valid UTF-8."""
     odd = replace(
         ROW, path=os.fsdecode(b"/caf\xe9"), agent_id="x", agent_type="Plan", is_racy=False
     )
@@ -64,7 +64,7 @@ def test_files_come_back_as_they_were(connection: apsw.Connection) -> None:
 
 
 def test_files_at_some_paths_come_with_those_that_are_gone(connection: apsw.Connection) -> None:
-    """Whatever signs the paths hold."""
+    """Whatever characters the paths contain."""
     names = ("/a", "/b", "/'\"\\\u00e9", os.fsdecode(b"/caf\xe9"), "/gone")
     numbers = {name: save_file(connection, replace(ROW, path=name)) for name in names}
     mark_gone(connection, numbers["/gone"], is_gone=True)
@@ -76,7 +76,7 @@ def test_files_at_some_paths_come_with_those_that_are_gone(connection: apsw.Conn
 
 
 def test_files_elsewhere_are_noticed(connection: apsw.Connection) -> None:
-    """Whatever signs their paths hold; what cannot be compared counts as elsewhere."""
+    """Whatever characters the paths contain; paths that cannot be compared count as elsewhere."""
     home = "/home/me/.claude/"
     assert not has_files_elsewhere(connection, [home])
     save_file(connection, ROW)
@@ -126,7 +126,7 @@ def test_names_have_numbers_that_stay(connection: apsw.Connection) -> None:
 
 
 def test_names_without_end_are_cut(connection: apsw.Connection) -> None:
-    """All of them are held in memory, and a transcript may hold anything."""
+    """Names are held in memory, and a transcript may contain anything."""
     names = Names(connection)
     number = names.number("x" * (MAX_LENGTH + 5))
     assert names.number("x" * MAX_LENGTH) == number

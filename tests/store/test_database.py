@@ -46,7 +46,7 @@ def indexed(world: World) -> World:
 
 
 def test_an_index_of_a_newer_program_is_left_alone(indexed: World) -> None:
-    """By readers and writers, with a message that says what to do."""
+    """Readers and writers raise an error that says what to do."""
     set_versions(indexed, schema=SCHEMA_VERSION + 1)
     path = indexed.data / INDEX_NAME
     content = path.read_bytes()
@@ -73,7 +73,7 @@ def test_a_rebuild_sets_the_index_of_a_newer_program_aside(indexed: World) -> No
 
 
 def test_an_index_with_older_tables_is_emptied_and_filled(indexed: World) -> None:
-    """In place, so that readers are not disturbed; data about deleted files is kept."""
+    """In place, so that readers are not disturbed; data of deleted files is kept."""
     before = indexed.dump()
     set_versions(indexed, schema=SCHEMA_VERSION - 1)
     inode = (indexed.data / INDEX_NAME).stat().st_ino

@@ -63,7 +63,7 @@ def test_a_documented_query_runs_in_any_sqlite(index: Path, query: str) -> None:
 
 
 def test_sessions_and_tool_calls_can_be_joined(index: Path) -> None:
-    """What a list and `tools` show is there for anybody to ask."""
+    """SQL can query everything that lists and `tools` show."""
     query = (
         "SELECT s.session_id, s.title, s.turn_count, c.tool, c.status "
         "FROM tool_calls AS c JOIN sessions AS s ON s.id = c.session"

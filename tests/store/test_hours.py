@@ -83,7 +83,7 @@ def test_corrected_messages_count_with_other_figures(connection: apsw.Connection
 
 
 def test_sums_follow_the_hours(connection: apsw.Connection) -> None:
-    """Over all files, by hour and model; what no file has any more is no row."""
+    """Over all files, by hour and model; rows without messages are removed."""
     columns = ("hour", "model", *FIGURES)
     add(connection, 1, file_id=1, time=0, model=7, output=1)
     add(connection, 2, file_id=2, time=1, model=7, output=2, cost=3)
@@ -187,7 +187,7 @@ def test_messages_that_say_something_else_are_damage(connection: apsw.Connection
 
 
 def test_rows_have_the_columns_of_their_tables(connection: apsw.Connection) -> None:
-    """By name and in order, token classes as they are counted."""
+    """By name and in order, with token classes in counting order."""
     for table, row in (("messages", StoredMessage), ("corrections", Correction)):
         columns = [each[1] for each in connection.execute(f"PRAGMA table_info({table})")]
         assert (table, columns) == (table, list(row._fields))

@@ -12,7 +12,7 @@ from recollect.store.schema import DamagedIndex
 
 @given(st.binary().filter(lambda data: b"\0" not in data).map(os.fsdecode))
 def test_every_path_can_be_stored_and_comes_back(path: str) -> None:
-    """Whatever its bytes, what is stored is text, and gives the path again."""
+    """Any path is stored as valid text, from which it can be restored."""
     stored = encode_path(path)
     assert stored.encode().decode() == stored
     assert decode_path(stored) == path

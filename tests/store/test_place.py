@@ -30,7 +30,7 @@ def test_the_user_may_choose(tmp_path: Path) -> None:
 
 
 def test_a_choice_within_a_claude_directory_is_refused(tmp_path: Path) -> None:
-    """Whatever is configured or usual, nothing of ours is written there."""
+    """Recollect writes nothing there, whatever is configured."""
     claude = tmp_path / "home" / ".claude"
     (claude / "projects").mkdir(parents=True)
     chosen = {"RECOLLECT_DATA_DIR": str(claude / "recollect")}
@@ -64,7 +64,7 @@ def test_directories_are_private_from_the_first_that_is_made(tmp_path: Path) -> 
 
 
 def test_a_file_is_no_directory(tmp_path: Path) -> None:
-    """And that is said with what to do."""
+    """The error says what to do."""
     (tmp_path / "file").touch()
     with pytest.raises(IndexFailure) as told:
         make_private_directory(tmp_path / "file")
@@ -97,7 +97,7 @@ def test_claude_directories_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_network_file_systems_are_known(tmp_path: Path, path: str, expected: bool) -> None:
-    """By the mount that holds the path."""
+    """Recognised by the mount that contains the path."""
     mounts = tmp_path / "mounts"
     mounts.write_text(MOUNTS, encoding="utf-8")
     assert is_on_network(Path(path), mounts) is expected

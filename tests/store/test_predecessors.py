@@ -111,7 +111,7 @@ def test_rows_survive_two_generations_with_a_sync(world: World) -> None:
 
 
 def test_a_file_that_came_back_is_read_and_not_carried_over(world: World) -> None:
-    """What the file says now counts."""
+    """The current file counts."""
     path = world.write("p/back", Line(id="back", output=5).encode())
     world.sync()
     path.unlink()

@@ -27,7 +27,7 @@ def index(tmp_path: Path) -> Path:
 
 
 def read(index: Path, query: str) -> list[tuple[Any, ...]]:
-    """What the index says to SQL, asked without our code."""
+    """Return the totals by SQL, without our code."""
     connection = apsw.Connection(str(index / INDEX_NAME))
     try:
         return connection.execute(query).fetchall()
@@ -44,7 +44,7 @@ def test_hours_are_those_of_the_table(index: Path) -> None:
 
 
 def test_only_files_in_the_place_count(index: Path) -> None:
-    """Either name of the place will do; no other file counts."""
+    """Either spelling of the directory works; other files do not count."""
     everything = read_quick_totals(index, TotalsQuery(since=DAY))
     root, elsewhere = f"{CLAUDE_DIRECTORY}{os.sep}", f"{index}{os.sep}"
     assert read_quick_totals(index, TotalsQuery(DAY, root, elsewhere)) == everything
@@ -55,7 +55,7 @@ def test_only_files_in_the_place_count(index: Path) -> None:
 
 
 def test_one_of_several_directories_is_summed_separately(tmp_path: Path, index: Path) -> None:
-    """What other Claude directories in the index have cost is left out."""
+    """Costs of other Claude directories in the index are left out."""
     only = read_quick_totals(index, TotalsQuery(DAY))
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(
@@ -102,20 +102,20 @@ def test_what_is_not_known_is_none(index: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, b"", b"no database at all" * 100])
 def test_an_index_that_cannot_be_read_is_none(tmp_path: Path, content: bytes | None) -> None:
-    """Missing, empty or something else: there is no answer, and no error."""
+    """A missing, empty or foreign file gives None, and no error."""
     if content is not None:
         (tmp_path / INDEX_NAME).write_bytes(content)
     assert read_quick_totals(tmp_path, TotalsQuery(DAY)) is None
 
 
 def test_an_index_of_another_version_is_none(index: Path) -> None:
-    """What other tables hold is not guessed at."""
+    """Tables of other versions are not read."""
     read(index, "UPDATE meta SET value = '999' WHERE key = 'schema'")
     assert read_quick_totals(index, TotalsQuery(DAY)) is None
 
 
 def test_a_damaged_index_is_none_or_an_answer(index: Path) -> None:
-    """Whatever byte is wrong, nothing is raised."""
+    """Whichever byte is wrong, nothing is raised."""
     path = index / INDEX_NAME
     data = bytearray(path.read_bytes())
     for place in range(0, len(data), len(data) // 60):
@@ -127,7 +127,7 @@ def test_a_damaged_index_is_none_or_an_answer(index: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_index_is_read(index: Path) -> None:
-    """Where SQLite cannot make its own files, the index is read without them."""
+    """If SQLite cannot create its own files, the index is read without them."""
     for suffix in ("-wal", "-shm"):
         (index / f"{INDEX_NAME}{suffix}").unlink(missing_ok=True)
     index.chmod(0o500)

@@ -84,7 +84,7 @@ def test_listings_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 def test_rows_of_some_files_are_found(tmp_path: Path) -> None:
-    """By their paths, whatever bytes those hold."""
+    """By their paths, whatever their bytes."""
     odd = make(ODD_PATH)
     with open_for_writing(tmp_path) as connection:
         assert load_listings(connection, ["/a"]) == {}
@@ -101,7 +101,7 @@ def test_rows_of_some_files_are_found(tmp_path: Path) -> None:
 
 
 def test_figures_complete_the_listing_of_the_same_file(tmp_path: Path) -> None:
-    """Those of the file as it was before do not."""
+    """Figures of an earlier state of the file are left out."""
     with open_for_writing(tmp_path) as connection:
         save_figures(connection, [(count(FIRST), CALLS), (count(SECOND, FileFigures()), [])])
         assert load_listings(connection) == {}
@@ -151,7 +151,7 @@ def test_rows_of_another_version_are_read_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["sessions", "tool_calls"])
 def test_a_flipped_bit_in_a_row_is_an_error(tmp_path: Path, table: str) -> None:
-    """It is no damage to the page's structure, and the page's checksum shows it all the same."""
+    """It leaves the page structure intact, but the page's checksum detects it."""
     with open_for_writing(tmp_path) as connection:
         save_listings(connection, [make("/a", title="Find me")])
         save_figures(connection, [(count(FIRST), [CallSummary("Find me", "Bash", "x")])])

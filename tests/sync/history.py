@@ -1,4 +1,4 @@
-"""A generated history, large enough that reading it takes a while, and processes that read it."""
+"""A generated history that takes a while to read, and processes that read it."""
 
 import os
 import random

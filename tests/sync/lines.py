@@ -15,7 +15,7 @@ PRICED = ("claude-sonnet-4-5", "claude-opus-4-8")
 
 @dataclass(frozen=True)
 class Line:
-    """One assistant line; what is None is left out."""
+    """One assistant line; fields that are None are left out."""
 
     id: str | None = "msg_1"
     request: str | None = "req_1"

@@ -39,7 +39,7 @@ def known_as(number: int, row: FileRow) -> dict[str, tuple[int, FileRow]]:
 
 
 def test_what_is_as_it_was_is_left_out(world: World) -> None:
-    """Changed are files with another inode, size or time, and new ones; others may have gone."""
+    """Files with another inode, size or time are changed; others are new or deleted."""
     for name in ("p/a", "p/b", "p/c"):
         world.write(name, Line().encode())
     found = {transcript.file: transcript for transcript in world.find()}

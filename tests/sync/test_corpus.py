@@ -23,7 +23,7 @@ FIGURES = {
     "cache_write_5m": "cache_5m",
     "cache_write_1h": "cache_1h",
 }
-"""What we call a figure, and what the generator calls it."""
+"""Our names of figures, and the generator's."""
 
 
 @pytest.fixture(scope="module", params=[3, 11])
@@ -49,7 +49,7 @@ def copied(corpus: Path, tmp_path: Path) -> World:
 
 
 def add_up_by_day_and_model(world: World) -> dict[str, Counter[str]]:
-    """What the hours say, in the generator's form."""
+    """Return the sums of the hours in the generator's format."""
     connection = world.open()
     names = Names(connection)
     sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -63,7 +63,7 @@ def add_up_by_day_and_model(world: World) -> dict[str, Counter[str]]:
 
 
 def load_truth(world: World) -> dict[str, Counter[str]]:
-    """What the generator knows."""
+    """Return the figures recorded by the generator."""
     truth = json.loads((world.root / "truth.json").read_bytes())["by_day_model"]
     wanted = FIGURES.values()
     return {key: Counter({name: row[name] for name in wanted}) for key, row in truth.items()}

@@ -38,7 +38,7 @@ def outputs(world: World) -> dict[str, int]:
 
 
 def gone(world: World) -> list[str]:
-    """Return the names of the files that are marked as gone."""
+    """Return the names of the files that are marked as deleted."""
     return [Path(row[0]).stem for row in world.dump()["files"] if row[-1]]
 
 
@@ -161,7 +161,7 @@ def test_a_cut_file_counts_what_is_left(world: World) -> None:
 
 
 def test_a_vanished_file_keeps_what_it_counted(world: World) -> None:
-    """It is marked as gone, and unmarked when it exists again."""
+    """It is marked as deleted, and unmarked when it exists again."""
     path = world.write("p/a", LINE.encode())
     world.sync()
     before = totals(world)
@@ -212,7 +212,7 @@ def begin(time: str) -> bytes:
 
 
 def test_a_fork_owns_nothing_that_it_copied(world: World) -> None:
-    """Whether it is first by name, its original is gone, or it is not marked as a fork."""
+    """Even if it is first by name, its original was deleted, or it is not marked as a fork."""
     copied = LINE.encode() + replace(LINE, id="msg_2").encode()
     world.write("p/z", begin("2026-03-01T09:00:00.000Z") + copied)
     world.write("p/a", begin("2026-03-02T09:00:00.000Z") + copied)
@@ -287,7 +287,7 @@ def test_a_place_taken_over_by_another_file_keeps_both(world: World) -> None:
 
 
 def test_a_rewritten_original_leaves_the_message_to_its_copy(world: World) -> None:
-    """A row that did not count counts once the row that did is gone."""
+    """A row that did not count counts once the one that did is deleted."""
     world.write("p/a", LINE.encode())
     world.write("p/b", replace(LINE, request=None, time="2026-03-05T10:00:00.000Z").encode())
     world.sync()

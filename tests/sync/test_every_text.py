@@ -27,7 +27,7 @@ LEFT_OUT = {
         for name in ("id", "cache_control")
     },
 }
-"""What readers of their own leave out of the fields that they read, and why."""
+"""Fields that special readers leave out, and why."""
 
 
 def _is_searched(line: Json) -> bool:
@@ -42,7 +42,7 @@ def _is_searched(line: Json) -> bool:
     ids=[each[0] for each in list_records()],
 )
 def test_every_text_of_a_record_is_searched_or_excused(kind: type[Record], line: Json) -> None:
-    """What a record says is found by its words, or the list says why it is not."""
+    """Every text of a record can be found, or is listed with a reason."""
     samples = (
         (name_of(way), way, {**value, **line})
         for way, value in iter_struct(kind, [])
@@ -83,7 +83,7 @@ def test_every_text_in_a_tool_result_is_searched_or_excused(kind: type[Block]) -
 
 
 def test_a_text_document_is_searched() -> None:
-    """The data of a document is words where its source says so."""
+    """The data of a document is indexed if its source is text."""
     source = {"type": "text", "media_type": "text/plain", "data": WORD}
     block = {"type": "document", "source": source}
     assert _is_searched({"type": "user", "message": {"content": [block]}})

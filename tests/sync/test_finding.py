@@ -1,4 +1,4 @@
-"""Which transcripts an answer rests on."""
+"""The transcripts that a query covers."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def test_subagents_can_be_left_out() -> None:
 
 
 def test_links_into_a_session_are_left_out_too(tmp_path: Path) -> None:
-    """A linked session directory holds subagents like any other."""
+    """Subagents in a linked session directory are left out."""
     root = ClaudeRoot(tmp_path)
     root.session(FIRST, prompt("a"))
     agent = root.agent(f"{FIRST}/subagents", "a1", prompt("look"))

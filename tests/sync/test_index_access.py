@@ -18,7 +18,7 @@ HEAVY |= {"multiprocessing", "hashlib", "platformdirs", "recollect.sync.sync_eng
 
 
 def test_an_index_is_current_until_something_changes(world: World) -> None:
-    """Until a file is new, has grown or is gone."""
+    """It is outdated once a file is added, grows or is deleted."""
     assert not is_current(world.data, world.find())
     world.write("p/a", Line().encode())
     world.sync()

@@ -55,7 +55,7 @@ def test_what_says_that_it_is_a_copy_does_not_count(file: Path) -> None:
 
 
 def test_the_file_that_began_first_has_the_original(file: Path) -> None:
-    """A fork begins with a time of its own; between files that began alike the place decides."""
+    """A fork starts with a time of its own; between equal times, the order of files decides."""
     row = make_row(file, Line())
 
     def find_owner(*beginnings: int | None) -> int:
@@ -154,7 +154,7 @@ def test_rows_are_one_message_by_way_of_a_third(file: Path) -> None:
 
 
 def test_a_message_of_a_subagent_counts_from_its_own_transcript(file: Path) -> None:
-    """However much more the progress record of its parent says, and whenever that was written."""
+    """Even if the parent's progress record has larger figures, or an earlier time."""
     relayed = Line(output=999, is_relayed=True, time="2026-02-01T10:00:00.000Z", tools=("Bash",))
     own = Line(is_sidechain=True, tools=("Read",))
     (counted,) = count(file, relayed, own)
@@ -198,7 +198,7 @@ def test_numbered_ids_without_requests_are_two_messages(file: Path) -> None:
 
 
 def test_unique_ids_are_joined_without_a_common_time_or_request(file: Path) -> None:
-    """Two copies by an old client, whose original is gone, are one message."""
+    """Two copies by an old client, whose original was deleted, are one message."""
     one = replace(UNRELATED, id="msg_01FPKrXHfvmDAMvsNLe83qaK", request=None)
     later = replace(one, time="2026-03-04T09:30:00.000Z")
     assert [counted.members for counted in count(file, one, later)] == [(0, 1)]
@@ -213,7 +213,7 @@ def test_ten_thousand_copies_are_counted_in_no_time(file: Path) -> None:
 
 @given(st.lists(LINES, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_the_order_of_copies_does_not_matter(file: Path, lines: list[Line], random: Random) -> None:
-    """Whoever is read first: the same owner, time, tools, tokens and cost."""
+    """In any reading order, owner, time, tools, tokens and cost are the same."""
     rows = [
         make_row(file, line)
         for line in lines
@@ -228,7 +228,7 @@ def test_the_order_of_copies_does_not_matter(file: Path, lines: list[Line], rand
 
 
 def describe(copies: list[Copy]) -> list[tuple[object, ...]]:
-    """What counts of copies, whatever their numbers."""
+    """Return what is counted, independent of the numbers of copies."""
     found = [
         (
             copies[counted.owner],

@@ -68,13 +68,13 @@ def test_the_latest_session_is_found_without_reading_all_others(tmp_path: Path) 
 
 
 def test_an_id_needs_no_index(root: ClaudeRoot, tmp_path: Path) -> None:
-    """Where no title is needed, none is looked up."""
+    """An id is resolved without looking up titles."""
     locate_indexed(SECOND, tmp_path / "data", [root.path])
     assert not (tmp_path / "data").exists()
 
 
 def test_what_a_list_has_shown_is_known_when_it_is_gone(root: ClaudeRoot, tmp_path: Path) -> None:
-    """A session counts as gone if its file is, and not before."""
+    """A listed session is found as deleted once its file is deleted, and not before."""
     data = tmp_path / "data"
     list_current(data, find_transcripts([root.path]))
     assert find_deleted_session("2222", data) is None

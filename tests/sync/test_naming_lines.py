@@ -31,7 +31,7 @@ def world(tmp_path: Path) -> World:
 
 
 def load_spans(world: World) -> dict[str, list[bytes]]:
-    """The noted lines of each file that is in the index, as they are in the file."""
+    """Return the recorded lines of each indexed file, as they are in the file."""
     connection = world.open()
     found = load_naming_lines(connection)
     connection.close()
@@ -77,7 +77,7 @@ def test_a_list_after_a_sync_is_that_of_a_search(world: World) -> None:
 
 
 def find_lines(transcript: Transcript) -> NamingLines:
-    """What the quick pass notes."""
+    """Return the lines that the quick pass records."""
     naming = extract(Job(transcript.file)).naming
     assert naming is not None
     return NamingLines(transcript.size, naming)

@@ -23,7 +23,7 @@ Key = tuple[str, str | None, str | None, bool]
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A place for a transcript, rewritten by each example."""
+    """The path of a transcript that each example rewrites."""
     return tmp_path_factory.mktemp("rows") / "session.jsonl"
 
 
@@ -57,7 +57,7 @@ def test_a_message_over_several_lines_is_one_row(file: Path) -> None:
 
 
 def test_between_equal_outputs_the_larger_total_wins(file: Path) -> None:
-    """Then the line that is no subagent's, then the first."""
+    """Then a line of the main session, then the first."""
     line = Line(output=5, branch="first")
     larger = replace(line, input=11, branch="larger", is_sidechain=True)
     (row,) = gather(file, line, larger)
@@ -97,7 +97,7 @@ def test_messages_of_the_client_itself_are_no_rows(file: Path) -> None:
 
 
 def test_a_message_without_an_id_goes_by_the_uuid_of_its_line(file: Path) -> None:
-    """And without that by the name of its file and its place, so that each line counts once."""
+    """Without a uuid, file name and position identify it, so that each line counts once."""
     lines = (Line(id=None), Line(id=""), Line(id=None, uuid=None), Line(id=None, uuid=None))
     names = [row.message_id for row in gather(file, *lines)]
     places = [sum(len(line.encode()) for line in lines[:count]) for count in (2, 3)]
@@ -141,7 +141,7 @@ def test_line_ends_in_the_name_of_a_tool_do_not_make_two_tools(file: Path) -> No
 
 
 def test_advisors_are_priced_with_the_message(file: Path) -> None:
-    """What they used is in the steps of the usage only, and is kept for when prices change."""
+    """Their usage is only in the steps, which are kept for price changes."""
     line = Line(output=100, input=0)
     plain, advised = (gather(file, replace(line, advisor=steps))[0] for steps in (0, 1000))
     assert (plain.usage, plain.cost, advised.cost) == (None, 1500, 1500 + 25_000)
@@ -171,7 +171,7 @@ def test_times_are_whole_milliseconds(text: str | None, milliseconds: int | None
 def test_reading_in_parts_gives_the_rows_of_reading_at_once(
     file: Path, lines: list[Line], cuts: list[int]
 ) -> None:
-    """One reading or many: the same place, time, tools, figures and cost."""
+    """Position, time, tools, figures and cost do not depend on the number of reads."""
     records = read(file, lines)
     edges = sorted({0, *(min(cut, len(records)) for cut in cuts), len(records)})
     parts = [records[start:end] for start, end in pairwise(edges)]
@@ -181,7 +181,7 @@ def test_reading_in_parts_gives_the_rows_of_reading_at_once(
 
 @given(st.lists(LINES, max_size=8))
 def test_every_row_fits_the_index(file: Path, lines: list[Line]) -> None:
-    """Whatever the lines say, figures are within bounds and texts can be written down."""
+    """Whatever the lines, figures are within bounds and texts are valid."""
     for row in gather(file, *lines):
         figures = [row.input, row.output, row.cache_read, row.cache_write_5m, row.cache_write_1h]
         figures += [row.web_searches, row.late_5m, row.late_1h, row.cost or 0]

@@ -1,4 +1,4 @@
-"""However files come to be what they are, the index says what one made afterwards would say."""
+"""However files change, the index equals one that is built afterwards."""
 
 import os
 import random
@@ -60,7 +60,7 @@ class Schedule:
         return b"".join(self.line() for _ in range(self.random.randrange(1, 5)))
 
     def write(self, path: Path, content: bytes) -> None:
-        """Make a file hold this and nothing else."""
+        """Make this the whole content of a file."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         self.settle_time(path)
@@ -71,7 +71,7 @@ class Schedule:
             self.world.age(path)
 
     def append(self, name: str) -> None:
-        """Whole lines, as a session goes on."""
+        """Append whole lines, as a session that continues."""
         path = self.world.path(name)
         with path.open("ab") as file:
             file.write(self.lines())
@@ -103,7 +103,7 @@ class Schedule:
         self.write(path, content)
 
     def replace_file(self, name: str) -> None:
-        """Another file in its place."""
+        """Put another file in its place."""
         path = self.world.path(name)
         other = path.with_suffix(".tmp")
         self.write(other, self.lines())
@@ -148,7 +148,7 @@ class Schedule:
         assert_same(self.world.dump(), self.world.dump_fresh(self.vanished))
 
     def iter_present(self) -> Iterator[tuple[Path, tuple[Identity, bytes]]]:
-        """Every file that holds anything, with what the index knows it by."""
+        """Yield every file that is not empty, with its identity in the index."""
         for path in sorted((self.world.root / "projects").rglob("*.jsonl")):
             state = path.stat()
             if state.st_size:

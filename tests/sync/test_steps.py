@@ -88,7 +88,7 @@ def test_what_a_file_held_before_leaves_no_trace(
 @settings(max_examples=10)
 @given(files=FILES)
 def test_small_steps_give_what_one_transaction_gives(place: Path, files: list[list[Line]]) -> None:
-    """Where a sync commits changes nothing."""
+    """The result does not depend on where a sync commits."""
     world = make_world(place)
     for name, lines in zip(NAMES, files, strict=False):
         world.write(name, encode(lines) or b"\n")

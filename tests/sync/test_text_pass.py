@@ -1,4 +1,4 @@
-"""The text pass: one read of a changed file, whatever is made of its records."""
+"""The text pass reads a changed file once, for all consumers of its records."""
 
 from collections.abc import Mapping
 from operator import attrgetter
@@ -57,7 +57,7 @@ class CollectorSink:
         self._records.append(record)
 
     def finish(self, state: FileState) -> bytes | None:
-        """How much of the file was read."""
+        """Return how much of the file was read."""
         return str(state.position).encode()
 
 
@@ -139,7 +139,7 @@ def test_a_file_is_opened_once_for_texts_and_figures(tmp_path: Path) -> None:
 def test_much_to_read_is_read_stage_by_stage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of the conversation first; little is read both at once."""
+    """A long history is read for the conversation first; a short one for both stages at once."""
     made = MadeIndex(tmp_path)
     made.write(prompt("a"), call("Bash", {"command": "ls"}))
     made.write(prompt("b"), session="44444444-0000-4000-8000-000000000000")
@@ -153,7 +153,7 @@ def test_much_to_read_is_read_stage_by_stage(
 
 
 def test_progress_counts_every_byte_once(tmp_path: Path) -> None:
-    """Though both stages read a file, and a small history reads them together."""
+    """Even though both stages read a file, and a small history is read once for both."""
     made = MadeIndex(tmp_path)
     made.write(prompt("a"), reply("b"))
     seen: list[TextProgress] = []

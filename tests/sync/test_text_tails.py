@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.text_indexer: what has just been said is found before it is indexed."""
+"""Tests of recollect.sync.text_indexer: new records are found before they are indexed."""
 
 import os
 import time
@@ -22,7 +22,7 @@ def grow(made: MadeIndex, *lines: Line) -> None:
 
 
 def find(made: MadeIndex, query: str) -> list[str]:
-    """The uuids of results while the index is behind."""
+    """Return the uuids of results while the index is out of date."""
     options = SearchOptions(per_session=100)
     found = search(made.data, query, made.transcripts(), options, index_complete=False)
     return sorted(hit.uuid or hit.part for hit in found.hits)
@@ -44,7 +44,7 @@ def test_new_text_is_found_before_it_is_indexed(tmp_path: Path) -> None:
 
 
 def test_nothing_is_found_twice(tmp_path: Path) -> None:
-    """What is in the index and at the end of a file is one hit, and so it stays when indexed."""
+    """A record in the index and at the end of a file is one hit, also once it is indexed."""
     made = make_index(tmp_path, [prompt("alpha", uuid="u1")])
     grow(made, prompt("alpha", uuid="u2", seconds=5))
     before = find(made, "alpha")

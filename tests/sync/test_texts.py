@@ -1,4 +1,4 @@
-"""Which texts are indexed, and when."""
+"""The texts that are indexed, and the order in which they are."""
 
 import re
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_every_part_of_a_conversation_is_a_document() -> None:
 
 
 def test_what_the_client_put_beside_a_prompt_is_a_notice() -> None:
-    """A reminder in a prompt is not what the person said."""
+    """A reminder in a prompt is not text of the user."""
     text = "fix it\n<system-reminder>be careful</system-reminder>"
     assert documents(prompt(text)) == [("PROMPT", "fix it"), ("NOTICE", "be careful")]
 
@@ -107,7 +107,7 @@ def test_what_a_person_put_beside_the_conversation_is_a_document(
 
 @pytest.mark.parametrize("kind", ["prompt_snapshot", "date"])
 def test_context_sent_by_the_client_is_not_indexed(kind: str) -> None:
-    """System prompts, dates and the like are no words of anybody."""
+    """System prompts, dates and the like are left out."""
     line: Line = {"type": "attachment", "uuid": "a", "attachment": {"type": kind, "text": "x"}}
     assert documents(line) == []
 
@@ -138,7 +138,7 @@ def test_a_rewritten_file_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_vanished_file_is_forgotten(tmp_path: Path) -> None:
-    """A file that is no longer there takes its texts with it."""
+    """The texts of a deleted file are removed."""
     made = make_index(tmp_path / "made", [prompt("alpha", uuid="u1")])
     made.write(prompt("alpha", uuid="u2", seconds=2), session=SECOND)
     made.index()
@@ -161,7 +161,7 @@ def test_a_last_line_without_an_end_is_found_once(tmp_path: Path) -> None:
 
 
 def test_a_torn_line_waits_for_its_end(tmp_path: Path) -> None:
-    """Half a record is not found; the whole one is as soon as it is there."""
+    """Half a record is not found; the whole one is found as soon as it exists."""
     made = make_index(tmp_path / "made", [prompt("beta", uuid="u1")])
     line = encode([prompt("alpha", uuid="u2")])
     half = len(line) // 2
@@ -184,7 +184,7 @@ def test_results_learn_the_name_of_their_tool_later(tmp_path: Path) -> None:
 
 
 def test_indexing_can_stop_and_go_on(tmp_path: Path) -> None:
-    """Without time nothing is done, which is said; the next run does it."""
+    """Without time nothing is indexed, and the result says so; the next run continues."""
     made = MadeIndex(tmp_path / "made")
     made.write(prompt("alpha", uuid="u1"))
     assert (made.index(seconds=0), made.find("alpha")) == (False, [])
@@ -194,7 +194,7 @@ def test_indexing_can_stop_and_go_on(tmp_path: Path) -> None:
 def test_terms_that_were_not_gathered_are_gathered_by_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An interrupt after the last text leaves the index behind, until its terms are listed."""
+    """After an interrupt the index is out of date until all terms are listed."""
 
     def interrupt(_connection: object) -> None:
         raise KeyboardInterrupt
@@ -252,7 +252,7 @@ def test_incremental_equals_rebuilt(entries: list[tuple[str, bool]], data: st.Da
 
 @pytest.mark.parametrize("path", every_transcript(), ids=lambda path: path.stem)
 def test_damaged_transcripts_are_indexed_and_read_back(path: Path) -> None:
-    """Whatever a file holds, each of its texts is found again by a word of its own."""
+    """Each text of any file is found by a word of its own."""
     transcripts = list(discover(path).transcripts)
     assert index_texts(Path("data"), ANALYZER, transcripts)
     found = [

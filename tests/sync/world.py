@@ -101,7 +101,7 @@ class World:
             connection.close()
 
     def dump_fresh(self, vanished: Mapping[Path, bytes] | None = None) -> Dump:
-        """What an index says that is made now, and knew the files that have `vanished` since."""
+        """Return a dump of a new index that knew the files deleted since."""
         fresh = World(self.base, self.base / "fresh", self.limits)
         shutil.rmtree(fresh.data, ignore_errors=True)
         for path, content in (vanished or {}).items():
@@ -169,7 +169,7 @@ def _sorted(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def add_up(connection: Connection) -> tuple[Any, ...]:
-    """What counts altogether: messages, tokens by class, searches, cost, unpriced messages."""
+    """Return the totals: messages, tokens by class, searches, cost, unpriced messages."""
     sums = ", ".join(f"sum({name})" for name in ("messages", *CLASSES, "cost", "unpriced"))
     return next(connection.execute(f"SELECT {sums} FROM hours"))
 

@@ -52,7 +52,7 @@ def test_imports_count_with_all_their_lines() -> None:
 
 
 def test_crossings_are_functions_called_from_another_layer() -> None:
-    """A function counts once per layer that calls it; calls within a layer are no crossings."""
+    """A function counts once per calling layer; calls within a layer do not count."""
     cli, rows, store = (PACKAGE + name for name in ("cli/a.py", "usage/totals.py", "store/b.py"))
     lines = [
         (CALL, cli, cli, "main"),
@@ -84,7 +84,7 @@ def test_crossings_are_listed_by_layers(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_whole_read_takes_at_least_the_size_of_the_file(tmp_path: Path) -> None:
-    """Heads and tails are opens; files that are no transcripts of the root do not count."""
+    """Heads and tails are opens; files that are not transcripts of the root do not count."""
     one = str(tmp_path / "projects" / "p" / "one.jsonl")
     lines = [
         (READ, one, "100", "1000"),

@@ -37,7 +37,7 @@ class Line:
 
     @property
     def rank(self) -> tuple[int, int, bool]:
-        """Which of several lines of a message counts: the largest."""
+        """Return the sort key of a message's lines: the largest counts."""
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         output = self.usage.get("output_tokens") or 0
         total = output + sum(self.usage.get(name) or 0 for name in names)

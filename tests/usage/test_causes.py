@@ -43,7 +43,7 @@ CASES = st.builds(ReplyCase, note=NOTES, is_subagent=st.booleans(), cached_befor
 
 @given(MEASURES, CASES, st.lists(st.integers(0, 1000), min_size=6, max_size=6))
 def test_parts_add_up_to_the_message(measures: Measures, case: ReplyCase, costs: list[int]) -> None:
-    """Whatever happened, no token and no millionth of a dollar is lost or counted twice."""
+    """No token and no millionth of a dollar is lost or counted twice."""
     if measures.cost is None or sum(costs) > measures.cost:
         costs = [0] * 6
     parts = split_message(measures, costs, case)

@@ -38,7 +38,7 @@ def ask(ledger: UsageLedger, target: str, zone: str = "UTC") -> Explanation:
 
 
 def outline(explanation: Explanation) -> list[tuple[str, int, str, str]]:
-    """Return session, offset, status and note of each line, with paths shortened to names."""
+    """Return session, offset, status and note of each line, with file names instead of paths."""
     return [
         (Path(line.file).stem[:4], line.offset, line.status.value, _cut_paths(line.note))
         for line in explanation.lines
@@ -305,7 +305,7 @@ def test_an_unknown_target_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_file_outside_the_roots_is_an_error(tmp_path: Path) -> None:
-    """What was not counted cannot be explained."""
+    """Lines of files that were not counted cannot be explained."""
     write_lines(session_path(tmp_path / "root", FIRST), reply("m"))
     other = tmp_path / "elsewhere.jsonl"
     write_lines(other, reply("m"))
@@ -336,7 +336,7 @@ def test_numbered_ids_of_other_sessions_are_not_copies(tmp_path: Path) -> None:
     "place", ["{}:2", "{}#a1b2", "http://127.0.0.1:7777/s/{}?at=a1b2#a1b2", "{}"]
 )
 def test_a_place_is_resolved_to_its_session(tmp_path: Path, place: str) -> None:
-    """What `search --json` prints as a link, a turn of a session, or an address of ours."""
+    """Takes a link from `search --json`, a turn of a session, or a URL of the web app."""
     write_lines(session_path(tmp_path, FIRST), reply("m"))
     explanation = ask(count(tmp_path), place.format(FIRST))
     assert (explanation.kind, explanation.name) == (ScopeKind.SESSION, FIRST)

@@ -135,7 +135,7 @@ EXPECTED: dict[Group, dict[str | None, int]] = {
 
 
 def test_each_directory_is_counted_by_itself(tmp_path: Path, data: Path, root: Path) -> None:
-    """What another directory has a copy of counts in both, each time with its own figures."""
+    """A message with a copy in another directory counts in both, with the figures of each."""
     other = tmp_path / "backup"
     shutil.copytree(root, other)
     longer = {"output_tokens": 500}
@@ -183,7 +183,7 @@ def test_a_ledger_that_was_counted_apart_is_kept(tmp_path: Path, data: Path, roo
 def test_a_directory_without_copies_is_asked_in_the_index(
     tmp_path: Path, data: Path, root: Path
 ) -> None:
-    """Nothing is counted apart if there are no other directories, or none that share a message."""
+    """Directories are counted together if no others share their messages."""
     other = tmp_path / "other"
     write_lines(session_path(other, SECOND), reply("unique"))
     open_root(data, root)(list_files)
@@ -350,7 +350,7 @@ def test_prices_of_the_user_apply_to_what_is_known(data: Path, root: Path, tmp_p
 
 
 def test_an_agent_type_may_be_anything(data: Path, root: Path) -> None:
-    """Whatever the type is, the subagent is counted."""
+    """The subagent is counted, whatever its type."""
     meta = agent_path(root, FIRST, "x1").with_name("agent-x1.meta.json")
     for text in ("", "{", '{"agentType": 5}', '{"agentType": ""}', "[]", "\xff"):
         meta.write_text(text, encoding="latin-1")
@@ -369,7 +369,7 @@ def test_the_project_path_is_the_one_that_encodes_to_the_name() -> None:
 
 
 def test_directories_with_the_same_encoded_name_are_distinguished() -> None:
-    """Two directories with the same encoded name are two projects, if their files say so."""
+    """They are two projects if the files record different paths."""
     uses = [DirectoryUse(1, "/w/my-app", 2), DirectoryUse(2, "/w/my/app", 5)]
     projects = dict.fromkeys((1, 2), "-w-my-app")
     assert find_project_paths(projects, uses) == {1: "/w/my-app", 2: "/w/my/app"}

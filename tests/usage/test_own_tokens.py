@@ -25,7 +25,7 @@ FORKS = [
 def test_copies_by_the_real_client(
     shared: Path, tmp_path: Path, version: str, name: str, own: int, copied: int
 ) -> None:
-    """What the opened session calls its own is what the report by session counts for it."""
+    """Tokens of the opened session equal those in the report by session."""
     root = shared / "real_cli" / version / "config"
     transcripts = find_transcripts([root])
     (transcript,) = [each for each in transcripts if each.path.stem.startswith(name)]

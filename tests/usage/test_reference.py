@@ -74,7 +74,7 @@ def test_explanations_come_to_the_reports(shared: Path, tmp_path: Path, version:
 
 
 def test_what_others_published(shared: Path, tmp_path: Path) -> None:
-    """Transcripts of many people, versions and habits come to what the rule says."""
+    """Totals of transcripts published by many people equal those of the reference."""
     found = sorted((shared / "corpus").rglob("*.jsonl"))
     plain = [path for path in found if "_stream" not in path.parts and reference.is_plain(path)]
     if len(plain) < 50:

@@ -131,7 +131,7 @@ def test_a_complete_message_has_no_placeholder(tmp_path: Path) -> None:
 
 
 def test_what_the_own_transcript_has_is_shown_as_progress(tmp_path: Path) -> None:
-    """It counts in the file of the subagent, which the note names."""
+    """It counts in the subagent's own file, which the note names."""
     write_lines(session_path(tmp_path, FIRST), OWN, relay())
     agent = agent_path(tmp_path, FIRST, "a1")
     write_lines(agent, FINAL)

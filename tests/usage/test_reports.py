@@ -95,7 +95,7 @@ def test_stretches_of_time(group: str, expected: dict[str | None, int]) -> None:
     st.sampled_from(Group),
 )
 def test_any_row_can_be_split_again(rows: list[LedgerRow], group: Group, other: Group) -> None:
-    """What one row holds, split in any other way, adds up to that row."""
+    """Splitting a row by any other group adds up to that row."""
     for line in make_report(rows, ask(group.value)).rows:
         question = UsageQuery(group=other, zone=UTC, only=RowFilter(group, line.key))
         assert make_report(rows, question).totals == line.totals
@@ -189,7 +189,7 @@ def test_keys(group: str, rows: Sequence[LedgerRow], expected: dict[str | None, 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**6), st.integers(1, 9))
 def test_a_shared_message_adds_up(tokens: int, micro: int, tools: int) -> None:
-    """Whatever cannot be divided goes to the first parts, and nothing is lost."""
+    """The remainder of a division goes to the first parts, and nothing is lost."""
     totals = Totals(input=tokens, output=7, messages=1, cost=micro)
     parts = split_evenly(totals, tools)
     assert (len(parts), add_up(parts)) == (tools, totals)

@@ -1,4 +1,4 @@
-"""How tools were used, by tool and by MCP server."""
+"""Tool calls by tool and by MCP server."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ def ask(tmp_path: Path, question: ToolQuery) -> ToolReport:
 
 
 def count(report: ToolReport) -> dict[str, int]:
-    """How often each tool was called."""
+    """Return the number of calls by tool."""
     return {use.name: use.calls for use in report.tools}
 
 
@@ -78,5 +78,5 @@ def test_the_index_answers_as_the_files_did(tmp_path: Path) -> None:
 
 
 def test_a_note_of_a_call_takes_little_room() -> None:
-    """Only what reports need is kept of a call, and nothing of what it said."""
+    """Only the fields that reports need are kept of a call."""
     assert CallSummary.__struct_fields__ == ("id", "tool", "status", "started", "duration_ms")

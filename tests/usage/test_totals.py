@@ -17,7 +17,7 @@ def test_parts_are_added_field_by_field() -> None:
 
 
 def test_tokens_are_all_classes() -> None:
-    """Searches and messages are no tokens."""
+    """Searches and messages do not count as tokens."""
     assert (ONE.cache_write, ONE.tokens) == (11, 20)
 
 
@@ -26,7 +26,7 @@ def test_tokens_are_all_classes() -> None:
     [(Totals(), 0), (ONE, 8), (ONE + UNPRICED, 8), (UNPRICED, None)],
 )
 def test_a_cost_is_unknown_when_nothing_has_a_price(totals: Totals, expected: int | None) -> None:
-    """One price is a lower bound; none among some messages is no knowledge at all."""
+    """With one price the cost is a lower bound; without any it is unknown."""
     assert totals.known_cost == expected
 
 
@@ -61,5 +61,5 @@ def test_an_average_is_the_mean(values: list[float]) -> None:
     [(1.0, 4.0, 0.25), (0, 4, 0.0), (None, 4.0, None), (1.0, None, None), (0, 0, None)],
 )
 def test_shares(part: float | None, total: float | None, share: float | None) -> None:
-    """What is not known, or is part of nothing, has no share."""
+    """Unknown values have no share, and neither have parts of zero."""
     assert find_share(part, total) == share

@@ -98,7 +98,7 @@ def test_an_unknown_zone_is_an_error(name: str) -> None:
 def test_the_system_has_a_zone(
     monkeypatch: pytest.MonkeyPatch, variable: str, name: str, shown: datetime
 ) -> None:
-    """Without a name the rules of the system apply, and TZ says what they are called."""
+    """Without a name the system's rules apply, and TZ names them."""
     monkeypatch.setenv("TZ", variable)
     time.tzset()
     zone = load_zone()

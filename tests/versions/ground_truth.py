@@ -68,7 +68,7 @@ class Name(NamedTuple):
 
 @dataclass
 class Truth:
-    """What the files contained around each call and at each prompt."""
+    """The contents of the files before and after each call and at each prompt."""
 
     before: dict[str, str | None] = field(default_factory=dict)
     after: dict[str, str | None] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class Client:
         return f"{self._now:%Y-%m-%dT%H:%M:%S}.000Z"
 
     def add_commit_gap(self) -> None:
-        """Let an hour go by."""
+        """Advance the clock by an hour."""
         self._now += timedelta(hours=1)
 
 
@@ -229,7 +229,7 @@ class SessionWriter:
         return uuid
 
     def prompt(self, words: str) -> None:
-        """A person asks for something; the client notes the state of tracked files."""
+        """Send a prompt; the client records the state of tracked files."""
         self._turn += 1
         uuid = self._chain(
             "user", message={"role": "user", "content": words}, promptId=self.client.new_id("p")
@@ -286,7 +286,7 @@ class SessionWriter:
         self._tracked[path] = (name, number)
 
     def _track(self, path: str, uuid: str) -> None:
-        """Note the state of a file before its first change in the session."""
+        """Record the state of a file before its first change in the session."""
         if not self.client.with_backups or self._agent or path in self._tracked:
             return
         file = self.client.files.get(path)
@@ -439,7 +439,7 @@ class SessionWriter:
         return ("\ufeff" if file.has_bom else "") + text
 
     def multi_edit(self, path: str) -> None:
-        """Replace lines in several places by one MultiEdit."""
+        """Replace lines in several places with one MultiEdit."""
         self._prepare(path)
         file = self.client.files[path]
         before = file.text
@@ -532,7 +532,7 @@ class SessionWriter:
         self._count("rename")
 
     def run_subagent(self, paths: list[str]) -> None:
-        """Let a subagent edit some files."""
+        """Have a subagent edit some files."""
         words = f"Take care of part {self.client.new_id()}"
         call_id, _ = self._call("Agent", {"description": "part", "prompt": words})
         parent, agent = self._parent, f"{self.client.ids:08x}"

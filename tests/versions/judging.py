@@ -19,7 +19,7 @@ from tests.versions.ground_truth import BOILERPLATE, Client, File, Truth
 
 
 class Verdict(NamedTuple):
-    """How many versions of each grade are right and wrong."""
+    """Numbers of right and wrong versions, by grade."""
 
     right: Counter[str]
     wrong: Counter[str]
@@ -39,7 +39,7 @@ class Shares(NamedTuple):
 
 
 def read_everything(root: Path) -> list[Evidence]:
-    """What all sessions below a Claude directory say about all files."""
+    """Return the evidence of all sessions in a Claude directory."""
     backups = BackupDirectory(root)
     sessions = [
         collect_evidence(open_transcript(each), backups)

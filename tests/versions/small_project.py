@@ -48,7 +48,7 @@ class Project:
         return self._last
 
     def prompt(self, words: str) -> str:
-        """A person asks for something."""
+        """Send a prompt."""
         return self._add("user", message={"role": "user", "content": words})
 
     def call(

@@ -1,4 +1,4 @@
-"""What calls say about files, where the result alone does not say it."""
+"""Evidence about files from calls whose results are not enough."""
 
 from pathlib import Path
 from typing import Any

@@ -58,7 +58,7 @@ def test_a_session_is_read_once(tmp_path: Path, project: Project) -> None:
 
 
 def test_a_session_that_grew_is_read_again(tmp_path: Path, project: Project) -> None:
-    """What was appended is in the next answer."""
+    """Appended changes are in the next result."""
     _settle(tmp_path)
     reads = Reads(tmp_path / "data", tmp_path / "claude")
     reads.find(project.path("a.py"))
@@ -109,7 +109,7 @@ def test_an_early_subagent_belongs_to_the_session_that_it_names(
 
 
 def test_an_index_changes_no_answer(tmp_path: Path, project: Project) -> None:
-    """Without a directory, with a new index, and with one that is up to date: all say the same."""
+    """Results are equal without an index, with a new one, and with a current one."""
     _settle(tmp_path)
     plain = Reads(None, tmp_path / "claude").find(project.path("a.py"))
     reads = Reads(tmp_path / "data", tmp_path / "claude")

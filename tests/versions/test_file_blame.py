@@ -1,4 +1,4 @@
-"""Who wrote the lines of a file, by its history and a real repository."""
+"""Attribute the lines of a file by its history and a real repository."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ BEFORE = "2026-10-31T10:00:00Z"
 
 
 def test_a_moved_file_is_compared_with_the_commit_of_its_earlier_name(tmp_path: Path) -> None:
-    """What a person changed before a command moved the file was not always there."""
+    """A user's change before a command moved the file is not attributed to the first commit."""
     project = Project(tmp_path / "work")
     project.path("old.py").write_text("committed = 1\n", "utf-8")
     for words in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "-m", "Begin")):

@@ -43,7 +43,7 @@ SMALL, LARGE = "small\n", "large\n" * 100
 
 @pytest.mark.parametrize(("present", "wanted"), [(SMALL, LARGE), (LARGE, SMALL)])
 def test_a_full_disk_loses_nothing(tmp_path: Path, present: str, wanted: str) -> None:
-    """If the new content or the copy of the present one does not fit, the file is as it was."""
+    """If the new content or the copy of the current one does not fit, the file is unchanged."""
     target = tmp_path / "a.txt"
     target.write_text(present)
     plan = plan_restore(_version(wanted), target)
@@ -54,7 +54,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, present: str, wanted: str) ->
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
-    """What was shown is what is replaced, or nothing is."""
+    """Only the content that was shown is replaced."""
     target = tmp_path / "a.txt"
     target.write_bytes(b"seen")
     plan = plan_restore(_version("old\n"), target)
@@ -83,13 +83,13 @@ def test_copies_never_replace_each_other(tmp_path: Path) -> None:
     ids=["partial", "lost characters"],
 )
 def test_damaged_versions_are_refused(tmp_path: Path, version: Version) -> None:
-    """What is only known in part, or has lost characters, is never written."""
+    """Partial versions, or versions with lost characters, are never written."""
     with pytest.raises(UsageError):
         plan_restore(version, tmp_path / "a.txt")
 
 
 def test_the_form_comes_from_the_file_or_from_git(tmp_path: Path) -> None:
-    """Without a backup, the present file says how to write, and else the committed one."""
+    """Without a backup, the current file determines the encoding, or else the committed one."""
     target = tmp_path / "a.txt"
     committed = b"\xef\xbb\xbfx\r\n"
     assert plan_restore(_version("a\n"), target, None, committed).data == b"\xef\xbb\xbfa\r\n"
@@ -111,18 +111,18 @@ def test_an_executable_file_stays_one(tmp_path: Path) -> None:
     ["/p", "/other/a", "/p/../other/a", "/p/.GIT/config", "/p/a\0b", "/p/COM1.txt", "/p/dir"],
 )
 def test_places_outside_are_refused(tmp_path: Path, recorded: str) -> None:
-    """Only plain files inside the project have a place."""
+    """Only regular files inside the project can be restored."""
     (tmp_path / "dir").mkdir()
     assert find_target(recorded, "/p", tmp_path) is None
 
 
 def test_places_inside_are_found(tmp_path: Path) -> None:
-    """A file of the project has the same place below another directory."""
+    """A file has the same relative path below another directory."""
     assert find_target("/p/src/a.py", "/p", tmp_path) == tmp_path / "src" / "a.py"
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    """A read-only file system, whoever asks: the message says what and that nothing changed."""
+    """On a read-only file system, the message names the file and says that nothing changed."""
     if not Path("/proc/self").is_dir():
         pytest.skip("no file system here is read-only for everybody")
     target = Path("/proc/recollect-restored.txt")
@@ -163,7 +163,7 @@ for step in range(1000):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot copy processes")
 def test_a_kill_at_any_point_loses_nothing(tmp_path: Path) -> None:
-    """The file is as it was, or restored with a copy of what was there; never half of either."""
+    """The file is unchanged, or restored with a copy of the previous content; never half of it."""
     subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path)], check=True)
     places = sorted(tmp_path.iterdir(), key=lambda each: int(each.name))
     restored = b"restored\n" * 5000

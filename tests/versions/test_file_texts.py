@@ -77,7 +77,7 @@ def test_edits_are_applied_as_the_client_does(text: str, step: EditStep, after: 
 
 @given(LINES, st.text("ab", min_size=1, max_size=3), st.text("xy", min_size=1, max_size=3))
 def test_undoing_an_edit_gives_the_text_before(text: str, old: str, new: str) -> None:
-    """What is undone is what was there, or nothing."""
+    """Reverting an edit gives the previous text, or None."""
     after = apply_steps(text, [_step(old, new)])
     if after is not None:
         assert revert_steps(after, [_step(old, new)]) in (None, text)

@@ -22,7 +22,7 @@ SEEDS = [0, 6, 7, 52]
 
 
 class Work(NamedTuple):
-    """What a client did, and what its transcripts say."""
+    """A client's work, and what its transcripts record of it."""
 
     client: Client
     evidence: list[Evidence]

@@ -1,4 +1,4 @@
-"""Who wrote each line, where the content in between is not known."""
+"""Attribute lines where the content in between is not known."""
 
 import pytest
 
@@ -13,7 +13,7 @@ FIRST, SECOND, THIRD = "first_value = 1111", "second_value = 2222", "third_value
 
 
 def origin(turn: int) -> Origin:
-    """Where a turn is recorded."""
+    """Return the origin of a change in this turn."""
     return Origin(session_id="s", turn=turn, time=f"2026-03-02T10:0{turn}:00Z")
 
 
@@ -63,7 +63,7 @@ def test_the_source_of_a_cell_is_found_in_its_notebook() -> None:
 
 
 def test_lines_that_come_back_keep_their_author() -> None:
-    """What git or a rewind brings back is by whoever wrote it first, also if the file changed."""
+    """Lines that git or a rewind restores belong to whoever wrote them first."""
     evidence: list[Evidence] = [
         seen(1, FIRST),
         edit(1, FIRST, f"{FIRST}\n{SECOND}"),
@@ -109,7 +109,7 @@ def test_the_patch_of_a_write_shows_what_changed_before_it(indent: str) -> None:
 
 
 def test_a_first_write_gets_only_the_lines_of_its_patch() -> None:
-    """What differs from git but is not in the patch of the first Write was changed before it."""
+    """Lines that differ from git but are not in the first Write's patch were changed before it."""
     hunk = PatchHunk(
         old_start=1, old_lines=1, new_start=1, new_lines=2, lines=(f" {FIRST}", f"+{SECOND}")
     )

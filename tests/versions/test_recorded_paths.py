@@ -38,11 +38,11 @@ def test_paths_have_one_spelling(path: str, directory: str | None, normal: str) 
     ],
 )
 def test_a_file_is_known_under_all_its_names(recorded: str, stream: str | None) -> None:
-    """Earlier places are the same file, worktrees have one of their own, others are not meant."""
+    """Earlier paths are the same file, each worktree has its own, and other paths do not match."""
     assert ALIASES.find_stream(recorded) == stream
 
 
 def test_case_counts_only_where_the_disk_says_so() -> None:
-    """Where names are the same in any case, so are paths."""
+    """Paths are case-insensitive where file names are."""
     aliases = PathAliases(("/p/a.py",), ("/p",), ignores_case=True)
     assert aliases.find_stream("/P/A.py") == "/p/a.py"

@@ -24,7 +24,7 @@ def _iter_transcripts(shared: Path) -> Iterator[Transcript]:
 
 @pytest.fixture(scope="module")
 def sessions(shared: Path) -> list[tuple[Evidence, ...]]:
-    """What each session says about files."""
+    """Return the evidence about files in each session."""
     found = []
     for each in _iter_transcripts(shared):
         try:

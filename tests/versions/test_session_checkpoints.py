@@ -17,7 +17,7 @@ OLD, NEW = f"{PROJECT}/src/old.py", f"{PROJECT}/src/new.py"
 
 @pytest.mark.parametrize("version", ["2.0.77", "2.1.112", "2.1.325"])
 def test_certain_files_are_what_they_were_at_the_prompt(tmp_path: Path, version: str) -> None:
-    """What backups say is true, and nine of ten of the others; the rest changed unseen."""
+    """States from backups are always right, and at least nine in ten of the inferred ones."""
     client = Client(tmp_path, version, 7, with_backups=True)
     play(client)
     outcomes = Counter[str]()

@@ -1,4 +1,4 @@
-"""What an outline of a session expands to is what the session itself says."""
+"""An expanded outline of a session equals the session itself."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -114,7 +114,7 @@ def test_an_outline_of_lines_that_changed_is_not_used(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_outlines_of_real_sessions_expand_to_what_they_say(shared: Path) -> None:
-    """That also holds for real transcripts of all versions; the few others are read whole."""
+    """The same holds for real transcripts of all versions; the few others are read completely."""
     count = outdated = 0
     for base in (shared / "corpus", *sorted(shared.glob("real_cli/*/config*"))):
         for each in discover(base).transcripts:

@@ -1,4 +1,4 @@
-"""What is in a page: texts and links of the elements that a test is about."""
+"""Parse a page: texts and links of the elements that a test checks."""
 
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -47,7 +47,7 @@ class _Finder(HTMLParser):
 
 
 def find_texts(page: bytes, tag: str, **wanted: str) -> list[str]:
-    """The texts of elements of that kind whose attributes hold these words."""
+    """Return the texts of elements of that kind whose attributes contain these words."""
     return [" ".join(text.split()) for text in _find(page, tag, wanted).texts]
 
 

@@ -25,7 +25,7 @@ ODD_TEXTS = st.one_of(
 
 
 def test_document_is_openapi(server: RunningServer) -> None:
-    """The document is served as it is made, and every reference in it leads somewhere."""
+    """The document is served as generated, and every reference in it can be resolved."""
     document = server.get("/api/openapi.json").json()
     assert document == json.loads(json.dumps(describe_api()))
     assert document["openapi"] == "3.1.0"
@@ -60,7 +60,7 @@ def _value_for(schema: dict[str, Any], name: str) -> SearchStrategy[str]:
 
 @st.composite
 def requests(draw: DrawFn) -> tuple[str, str, dict[str, str]]:
-    """A path of the document with its parameters, most of them as it says, some as it does not."""
+    """Generate a path of the document with parameters, most of them valid."""
     path = draw(st.sampled_from(sorted(PATHS)))
     query: list[tuple[str, str]] = []
     headers: dict[str, str] = {}
@@ -118,7 +118,7 @@ def test_every_session_has_its_documented_shape(server: RunningServer, session_i
 
 @pytest.mark.parametrize("kind", ["html", "markdown", "text", "json", "csv"])
 def test_downloads_have_their_documented_type(server: RunningServer, kind: str) -> None:
-    """That of a file depends on its format."""
+    """The media type of a file depends on its format."""
     answer = server.get(f"/api/sessions/{KNOWN_IDS[0]}/export?format={kind}")
     assert answer.status == 200
     check_documented("/api/sessions/{id}/export", answer)
@@ -154,7 +154,7 @@ def test_history_has_the_metadata_that_others_ask_for(server: RunningServer) -> 
 
 
 def test_pages_of_history_make_up_the_whole(server: RunningServer) -> None:
-    """Every session is on one page, and the last page says that it is the last."""
+    """Every session is on one page, and only the last page has no next one."""
     whole = server.get("/api/history/sessions?pageSize=200").json()["sessions"]
     pages = [server.get(f"/api/history/sessions?pageSize=3&page={n}").json() for n in (1, 2, 3)]
     assert [each for page in pages for each in page["sessions"]] == whole
@@ -193,7 +193,7 @@ def test_history_of_one_project(server: RunningServer) -> None:
     ],
 )
 def test_bad_parameters_are_named(server: RunningServer, query: str, parameter: str) -> None:
-    """The answer to a wrong parameter says which and why."""
+    """The error names the invalid parameter and the reason."""
     answer = server.get(f"/api/history/sessions?{query}")
     error = answer.json()["error"]
     assert (answer.status, error["code"], error["parameter"]) == (422, "bad_parameter", parameter)
@@ -201,7 +201,7 @@ def test_bad_parameters_are_named(server: RunningServer, query: str, parameter: 
 
 
 def test_bad_query_is_explained(server: RunningServer) -> None:
-    """A search that cannot be read says where."""
+    """The error of an invalid query has its position."""
     answer = server.get("/api/search?q=" + quote("fix (test"))
     assert (answer.status, answer.json()["error"]) == (
         422,
@@ -227,7 +227,7 @@ def test_bad_query_is_explained(server: RunningServer) -> None:
     ],
 )
 def test_unknown_ids_are_not_found(server: RunningServer, path: str) -> None:
-    """What is not there is 404, with a code for programs."""
+    """The status is 404, with a code for programs."""
     answer = server.get(path)
     assert (answer.status, answer.json()["error"]["code"]) == (404, "not_found")
 
@@ -244,7 +244,7 @@ def test_record_is_its_bytes(server: RunningServer) -> None:
 
 
 def test_turns_come_by_range(server: RunningServer) -> None:
-    """Ranges make up the whole, and say how much there is."""
+    """Ranges add up to the whole, and have the total."""
     whole = server.get(f"/api/sessions/{SESSION}/turns?count=200").json()
     parts = [
         server.get(f"/api/sessions/{SESSION}/turns?start={start}&count=1").json()

@@ -46,7 +46,7 @@ def press(server: RunningServer, **headers: str) -> Answer:
 
 
 def read_panel(server: RunningServer, path: str = "/") -> list[str]:
-    """What the home page says about sessions that are deleted soon."""
+    """Return the part of the home page about sessions that are deleted soon."""
     return find_texts(server.get(path).body, "section", class_="expiring")
 
 
@@ -68,7 +68,7 @@ def test_what_is_deleted_soon_is_archived(server: RunningServer) -> None:
 
 
 def test_without_an_archive_the_page_says_how_to_get_one(server: RunningServer) -> None:
-    """There is no button that could only fail; if it is sent anyway, a page says what to do."""
+    """There is no button that would fail; a request gets a page that says what to do."""
     (panel,) = read_panel(server)
     assert "Archive all" not in panel
     assert "To keep copies, run: recollect archive enable" in panel
@@ -92,7 +92,7 @@ def test_only_our_pages_archive(server: RunningServer) -> None:
 
 
 def test_an_archive_that_cannot_be_written(server: RunningServer) -> None:
-    """A page says so, and the sessions are still listed."""
+    """An error page says so, and the sessions are still listed."""
     archive = Archive(server.data / "archive")
     set_enabled(archive, enabled=True)
     objects = archive.directory / "objects"

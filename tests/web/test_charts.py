@@ -39,14 +39,14 @@ def charts(draw: st.DrawFn) -> tuple[list[str], list[Bar]]:
 
 
 def test_months_are_ruled() -> None:
-    """Names stand at the rules, and nowhere else."""
+    """Labels are only at the lines that start a month."""
     drawing = draw_columns(["a", "b"], [], format_rate, "Cost", [Rule(1, "Nov <"), Rule(0, "")])
     assert [each.attrib["x1"] for each in ET.fromstring(drawing).iter("line")][-2:] == ["50%", "0%"]
     assert [each.text for each in ET.fromstring(drawing).iter("text")][-1] == "Nov <"
 
 
 def test_a_long_range_keeps_its_time() -> None:
-    """Days without usage keep their place over years; months are ruled, some with their names."""
+    """Days without usage take their space over years; months have lines, some with labels."""
     axis, slots = lay_out(["2023-11-30", "2026-11-13"], Group.DAY)
     assert (len(axis), slots) == (1080, {"2023-11-30": 0, "2026-11-13": 1079})
     rules = rule_months(axis, Group.DAY, [f"m{number}" for number in range(1, 13)])
@@ -162,7 +162,7 @@ def test_rows_fill_the_width_at_most(bars: list[Bar]) -> None:
 
 
 def test_unknown_is_never_nothing() -> None:
-    """What has no value is hatched, and what is partly known is hatched above that."""
+    """Bars without a value are hatched, and partly known ones are hatched above the known part."""
     bars = [
         Bar(label="none", title="", is_open=True),
         Bar(label="part", title="", slices=(Slice(1, 5),), is_open=True),

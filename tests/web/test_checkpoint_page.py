@@ -13,7 +13,7 @@ KEY = "AKIAIOSFODNN7RTGHJKL"
 
 
 def test_prompts_with_backups_lead_to_their_checkpoint(server: RunningServer) -> None:
-    """The files are as they were at the prompt, with what changed until the next one."""
+    """The files are as they were at the prompt, with the changes up to the next one."""
     turns = server.get(f"/api/sessions/{SESSION}/outline").json()["turns"]
     marked = [turn["number"] for turn in turns if turn["backups"]]
     assert marked == [3]
@@ -32,7 +32,7 @@ def test_the_numbers_of_a_page_are_those_of_prompts(server: RunningServer) -> No
 
 @pytest.mark.slow
 def test_what_changed_until_the_next_prompt(tmp_path: Path) -> None:
-    """A diff shows it, escaped and without secrets; or the page says that nothing did."""
+    """The diff is escaped and masked; without changes, the page says so."""
     project = Project(tmp_path / "work")
     for words, text in (("write", "one\n"), ("edit", f"<b>two</b>\n{KEY}\n"), ("look", "")):
         project.prompt(words)

@@ -1,4 +1,4 @@
-"""docs/api.md, docs/web.md, the OpenAPI document and its page say what the router says."""
+"""docs/api.md, docs/web.md, the OpenAPI document and its page match the router."""
 
 import html
 import re
@@ -59,7 +59,7 @@ def test_conversations_are_described() -> None:
 
 
 def test_the_stream_of_events_is_described() -> None:
-    """What it reads, how it may answer, and the shape of the data of each event."""
+    """Its parameters, its responses, and the shape of the data of each event."""
     assert [(each["in"], each["name"]) for each in STREAM["parameters"]] == [
         ("query", "session"),
         ("query", "last_id"),
@@ -103,7 +103,7 @@ def test_every_page_is_documented() -> None:
 
 
 def test_a_page_in_another_language_says_what_is_in_english(server: RunningServer) -> None:
-    """Descriptions are those of the OpenAPI document: marked as English, and said to be."""
+    """Descriptions are those of the OpenAPI document, marked as English, with a note."""
     note = load_catalogue("zh")["api.in_english"]
     for language, is_said in (("zh", True), ("en", False)):
         page = server.get("/api", **{"Accept-Language": language}).body.decode()

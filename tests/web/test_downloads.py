@@ -211,7 +211,7 @@ def test_downloads_hold_no_secrets(tmp_path: Path) -> None:
 
 
 def read_text(kind: str, body: bytes) -> str:
-    """What can be read in a file; a table in Parquet is compressed."""
+    """Return the readable text of a file; Parquet tables are compressed."""
     if kind != "parquet":
         return body.decode()
     return str(parquet.read_table(io.BytesIO(body)).to_pylist())
@@ -231,7 +231,7 @@ def test_a_table_is_downloaded_by_its_name(server: RunningServer) -> None:
 
 @pytest.mark.slow
 def test_without_the_extra_the_menu_says_what_to_install(tmp_path: Path) -> None:
-    """In place of the format; a request for it gets the same message."""
+    """It replaces the format, and a request for the format gets the same message."""
     write_session(tmp_path / "claude", [say("hello")], PLAIN)
     with run_server(tmp_path, tmp_path / "claude", module="tests.export.without_parquet") as alone:
         for address in (f"/s/{PLAIN}", f"/s/{PLAIN}/export"):

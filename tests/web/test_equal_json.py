@@ -1,4 +1,4 @@
-"""The API and the command line give equal JSON for the same thing: turns, hits, figures, events."""
+"""The API and the command line give equal JSON for turns, hits, figures and events."""
 
 import http.client
 import json
@@ -214,7 +214,7 @@ def test_causes(pair: Pair, cause: str) -> None:
 
 
 def test_explanations(pair: Pair) -> None:
-    """The lines behind the figure of a session."""
+    """Return the lines behind the figure of a session."""
     for session in pair.list_sessions()[:5]:
         if pair.run("usage", "explain", session):
             found = pair.get("/api/usage/explain", target=session)
@@ -222,7 +222,7 @@ def test_explanations(pair: Pair) -> None:
 
 
 def test_health_reports(pair: Pair) -> None:
-    """What is known of the files, the directories and the index."""
+    """Return the health of files, directories and index."""
     assert _without_size(pair.get("/api/health")["report"]) == _without_size(pair.load("doctor"))
 
 

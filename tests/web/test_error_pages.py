@@ -1,4 +1,4 @@
-"""What a person sees where nothing is, or where something is refused; programs get JSON."""
+"""Error pages for people, where something is missing or refused; programs get JSON."""
 
 import pytest
 
@@ -11,7 +11,7 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 @pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/archive", 405)])
 def test_there_is_no_page(server: RunningServer, path: str, status: int) -> None:
-    """The page names the address, and leads to pages that exist; it speaks of no endpoints."""
+    """The page names the address, links to existing pages, and mentions no endpoints."""
     answer = server.get(path, **BROWSER)
     assert answer.status == status
     assert find_texts(answer.body, "title") == ["Not found \N{MIDDLE DOT} Recollect"]
@@ -40,7 +40,7 @@ def test_programs_are_told_of_endpoints(server: RunningServer) -> None:
 
 
 def test_an_unknown_session_may_be_deleted(server: RunningServer) -> None:
-    """Its page says why it may be missing; one with something else missing does not."""
+    """Its page says why it may be missing; other error pages do not."""
     (page,) = find_texts(server.get("/s/ffffffff").body, "main")
     assert "It may have been deleted" in page
     (page,) = find_texts(server.get(f"/s/{SESSION}/raw/nothing").body, "main")
@@ -76,7 +76,7 @@ def test_scripts_get_messages_in_the_language_of_the_page(server: RunningServer)
 
 
 def test_a_form_without_a_key_leads_to_the_sign_in_page(server: RunningServer) -> None:
-    """A person pressed its button in a browser that is no longer signed in."""
+    """The button was pressed in a browser that is no longer signed in."""
     form = {"Origin": server.origin, "Content-Type": "application/x-www-form-urlencoded"}
     answer = server.ask("/archive", "POST", form, b"")
     assert answer.status == 401

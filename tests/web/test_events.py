@@ -60,7 +60,7 @@ def next_event(response: http.client.HTTPResponse, name: str) -> Event:
 
 
 def read_event(response: http.client.HTTPResponse) -> Event:
-    """What comes before the next empty line; nothing for a comment."""
+    """Return the lines before the next empty one; nothing for a comment."""
     found: Event = {}
     while line := response.readline().decode().rstrip("\n"):
         key, _, value = line.partition(": ")
@@ -72,7 +72,7 @@ def read_event(response: http.client.HTTPResponse) -> Event:
 
 
 def append(root: Path, uuid: str) -> None:
-    """Let the session go on by one prompt."""
+    """Add a prompt to the session."""
     (path,) = root.rglob(f"{SESSION}.jsonl")
     record = {
         "type": "user",
@@ -107,7 +107,7 @@ def test_appended_records_are_sent_once(tmp_path: Path) -> None:
 
 
 def test_events_resume_after_a_restart(tmp_path: Path) -> None:
-    """The id of an event holds for the next run of the server too."""
+    """Event ids remain valid after a restart of the server."""
     root = copy_demo(tmp_path)
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
@@ -156,7 +156,7 @@ def test_too_many_listeners_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_listener_may_leave_at_any_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that disconnects while nothing happens leaves nothing behind."""
+    """A client that disconnects while nothing happens is removed."""
     # The server says what fails, and `run_server` lets it say nothing.
     monkeypatch.setenv("RECOLLECT_DEBUG", "1")
     with run_server(tmp_path, copy_demo(tmp_path)) as server:

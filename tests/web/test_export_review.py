@@ -69,7 +69,7 @@ def find_ids(page: bytes) -> list[str]:
 
 
 def read_contexts(page: bytes) -> list[str]:
-    """What is shown around each value, and of it."""
+    """Return the context and the shown part of each value."""
     found = re.findall(r'<pre class="export-context">(.*?)</pre>', page.decode(), re.DOTALL)
     return [unescape(re.sub(r"<[^<>]+>", "", each)).strip() for each in found]
 
@@ -119,7 +119,7 @@ def test_an_exception_may_be_outside_the_turns_that_are_chosen_later(
 
 
 def test_turns_that_do_not_exist_have_no_review(server: RunningServer) -> None:
-    """The page says which there are instead."""
+    """The page says which turns there are."""
     answer = server.get(f"/s/{SELECTED}/export?turns=9")
     assert answer.status == 404
     assert b"No such turn: this session has turns 1 to 3." in answer.body
@@ -135,7 +135,7 @@ def test_a_session_without_secrets_says_so(server: RunningServer) -> None:
 
 
 def test_a_value_is_shown_on_request(server: RunningServer, cookie: str) -> None:
-    """That one, and what was decided so far is kept."""
+    """Only that value, and earlier decisions are kept."""
     first, second = find_ids(server.get(PAGE).body)
     page = send(server, cookie, [("keep", first), ("show", second)])
     assert (page.status, page.headers["cache-control"]) == (200, "no-store")
@@ -147,7 +147,7 @@ def test_a_value_is_shown_on_request(server: RunningServer, cookie: str) -> None
 
 
 def test_the_page_with_a_value_opens_where_it_was_asked_for(server: RunningServer) -> None:
-    """The address of each button has the place of its value."""
+    """The URL of each button has the anchor of its value."""
     page = server.get(PAGE).body.decode()
     places = re.findall(r'<li id="([^"]+)"', page)
     assert places == ["value-1", "value-2"]
@@ -176,7 +176,7 @@ def read_lines(server: RunningServer) -> bytes:
 
 
 def test_the_original_lines_need_a_word_that_is_typed(server: RunningServer, cookie: str) -> None:
-    """They are sent byte for byte, under a name that says nothing of what is in them."""
+    """They are sent byte for byte, with a file name that reveals nothing."""
     asked = server.get(f"{PAGE}?format=jsonl&download=yes")
     assert asked.status == 200
     assert b'<input name="confirm"' in asked.body
@@ -217,7 +217,7 @@ def test_without_the_word_there_is_no_file(
 
 
 def test_a_link_cannot_confirm(server: RunningServer) -> None:
-    """An address that somebody else wrote must not leave secrets in a file."""
+    """A URL made by someone else must not put secrets into a file."""
     answer = server.get(f"{PAGE}?format=jsonl&download=yes&confirm=no-redact")
     assert (answer.status, "content-disposition" in answer.headers) == (422, False)
 
@@ -267,7 +267,7 @@ def test_programs_get_no_values(server: RunningServer, cookie: str) -> None:
 def test_bad_forms_are_refused(
     server: RunningServer, cookie: str, fields: list[tuple[str, str]], status: int
 ) -> None:
-    """With a page that says why, and without a file."""
+    """The page says why, and no file is sent."""
     answer = send(server, cookie, fields)
     assert (answer.status, "content-disposition" in answer.headers) == (status, False)
 

@@ -81,7 +81,7 @@ def test_projects_have_the_names_of_their_directories(server: RunningServer) -> 
 def test_what_is_not_read_yet_is_read_in_the_background(
     tmp_path: Path, path: str, is_complete: str
 ) -> None:
-    """The page says how many sessions are missing, and has everything when they are read."""
+    """The page says how many sessions are missing, and is complete once they are read."""
     root = copy_demo(tmp_path)
     _add_large(root / "projects" / "-home-mina-projects-tidepool")
     with run_server(tmp_path, root) as server:

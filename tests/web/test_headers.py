@@ -72,7 +72,7 @@ def test_ranges_are_not_served(server: RunningServer) -> None:
 
 
 def test_no_cors_headers_are_sent(server: RunningServer) -> None:
-    """There are no CORS headers at all."""
+    """No response has CORS headers."""
     answer = server.get("/api/projects", Origin=server.origin)
     assert [name for name in answer.headers if name.startswith("access-control")] == []
 

@@ -56,7 +56,7 @@ def test_health_equals_the_report_of_doctor(broken: RunningServer) -> None:
 
 
 def test_no_problems_are_reported_as_such(server: RunningServer) -> None:
-    """On sound files the page says so first."""
+    """If all files are intact, the page says so first."""
     assert find_texts(server.get("/health").body, "p", class_="verdict") == [
         "No problems: every byte was read and understood."
     ]
@@ -109,7 +109,7 @@ def test_hits_can_be_walked_through(server: RunningServer) -> None:
 
 
 def test_every_example_of_the_help_can_be_read(server: RunningServer) -> None:
-    """What the help shows is a query that is not refused."""
+    """Every example of the help is a valid query."""
     links = find_links(server.get("/search").body, "details", class_="help")
     assert len(links) > 20
     refused = [

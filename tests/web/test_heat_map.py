@@ -25,7 +25,7 @@ WORDS = HeatMapWords(
 
 
 def test_a_day_with_activity_is_a_link() -> None:
-    """It names its figure, escaped; other days are drawn and lead nowhere."""
+    """It has its figure, escaped; other days are drawn without a link."""
     picture = draw_heat_map({LAST: 2.0, date(2026, 11, 9): 0.0}, LAST, 2, WORDS)
     assert str(picture) == (
         '<svg class="heat" viewBox="0 0 58 115" role="group" aria-label="Activity &amp; more">'

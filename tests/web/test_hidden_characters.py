@@ -1,4 +1,4 @@
-"""No page holds a character that reorders or hides text, or that a terminal would obey."""
+"""No page contains characters that reorder or hide text, or control characters."""
 
 import html
 import re
@@ -34,7 +34,7 @@ TURNED = "claude\u202eedualc"
 
 @pytest.fixture(scope="module")
 def hostile_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server on sessions in which every string holds every payload."""
+    """A server on sessions in which every string contains every payload."""
     folder = tmp_path_factory.mktemp("hostile")
     root = write_hostile_root(folder)
     # In a name that is short enough for a filter.
@@ -87,7 +87,7 @@ def test_a_filter_takes_what_a_page_shows(hostile_server: RunningServer) -> None
 
 
 def test_raw_records_are_shown_and_not_sent(hostile_server: RunningServer) -> None:
-    """The page of a record names the characters that its JSON holds."""
+    """The page of a record shows hidden characters in its JSON by name."""
     page = hostile_server.get("/s/0dd00000-0000-4000-8000-000000000000/raw/a1").body.decode()
     assert find_harm(page) == []
     assert safe_text(TURNED) in page

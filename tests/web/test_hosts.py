@@ -66,14 +66,14 @@ def test_own_hosts_are_answered(server: RunningServer, form: str) -> None:
 
 
 def test_two_hosts_are_refused(server: RunningServer) -> None:
-    """Two of them, in any order and even if both are ours, are none."""
+    """A request with two hosts is refused, in any order and even if both are ours."""
     own = f"Host: 127.0.0.1:{server.port}"
     for lines in ([own, "Host: evil.example"], ["Host: evil.example", own], [own, own]):
         assert _ask(server, lines).startswith(b"HTTP/1.1 421 ")
 
 
 def test_missing_host_is_refused(server: RunningServer) -> None:
-    """So is none, in either version of HTTP."""
+    """A request without a host is refused in either version of HTTP."""
     assert _ask(server, []).startswith(b"HTTP/1.1 421 ")
     assert _ask(server, [], version="1.0").startswith(b"HTTP/1.1 421 ")
 

@@ -12,7 +12,7 @@ PATH = f"/api/sessions/{HARBOUR}/mark"
 
 
 def test_a_star_shows_in_lists(server: RunningServer) -> None:
-    """The answer is the mark as it is; lists filter by it, and the session's page has the note."""
+    """The response has the mark; lists filter by it, and the session's page has the note."""
     body = b'{"starred": true, "note": "<b>trick</b>"}'
     answer = server.ask(PATH, "POST", server.authority, body)
     assert (answer.status, answer.json()) == (200, {"starred": True, "note": "<b>trick</b>"})

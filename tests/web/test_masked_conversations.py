@@ -27,7 +27,7 @@ def find_requests(page: bytes) -> list[str]:
 
 
 def test_nothing_that_a_page_gets_has_a_secret(talker: Talker) -> None:
-    """Said, thought, called, printed, asked in every way: on the page, its parts and its events."""
+    """In text, thinking, calls, output and requests: on the page, its parts and its events."""
     conversation = talker.start()
     with (
         listening(talker, f"/c/{conversation}/events") as events,
@@ -79,7 +79,7 @@ def test_what_is_allowed_is_the_real_input(talker: Talker) -> None:
 
 
 def test_an_edited_input_keeps_its_secrets(talker: Talker) -> None:
-    """Tags in the fields of a card stand for what was there, unless the model wrote them."""
+    """Tags in the fields of a card are replaced by the secrets, unless the model wrote the tags."""
     sent = {
         "command": f"echo {KEY}",
         "env": {"KEY": KEY},

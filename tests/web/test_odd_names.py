@@ -1,4 +1,4 @@
-"""Every page on sessions whose files have names that are no ids, or bytes that are no text."""
+"""Every page on sessions whose file names are not ids, or not valid UTF-8."""
 
 import html
 import re
@@ -46,7 +46,7 @@ def odd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServ
 
 
 def find_addresses(page: str, body: bytes) -> set[str]:
-    """What a page leads to on this server, without filters of reports."""
+    """Return the links of a page to this server, without filters of reports."""
     found = re.findall(r'(?:href|data-source)="([^"]*)"', body.decode())
     addresses = {urljoin(page, html.unescape(each)).partition("#")[0] for each in found}
     return {each for each in addresses if each.startswith(("/s/", "/usage/explain"))}

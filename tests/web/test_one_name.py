@@ -26,7 +26,7 @@ def _run(root: Path, *words: str) -> str:
 
 
 def _list_names(root: Path) -> Names:
-    """What `list --json` says, by id; of ids that repeat none."""
+    """Return title and first prompt by id in `list --json`, without repeated ids."""
     rows = json.loads(_run(root, "list", "--limit", "0", "--json"))["sessions"]
     ids = [row["id"] for row in rows]
     return {
@@ -35,7 +35,7 @@ def _list_names(root: Path) -> Names:
 
 
 def _ask_names(server: RunningServer, session: str) -> Names:
-    """What each answer that has both says of a session, by the name of the answer."""
+    """Return title and first prompt of a session in `show` and in the API."""
     document = json.loads(_run(server.root, "show", session, "--json"))["session"]
     row = server.get(f"/api/sessions/{quote(session)}").json()["session"]
     return {

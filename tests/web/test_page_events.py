@@ -1,4 +1,4 @@
-"""What pages are sent about conversations."""
+"""The events of conversations that are sent to pages."""
 
 import asyncio
 from contextlib import aclosing
@@ -13,7 +13,7 @@ from tests.launch.conversing import GUARD_SECONDS, make_options
 
 
 def test_changes_during_a_send_are_not_missed(tmp_path: Path) -> None:
-    """What changes while an event is on its way to a page is in the next one."""
+    """Changes while an event is being sent are in the next one."""
     options = make_options(tmp_path)
 
     async def run() -> list[list[str]]:

@@ -228,7 +228,7 @@ def test_sessions_that_are_overdue(tmp_path: Path) -> None:
 
 
 def test_a_call_has_all_that_it_was_given_on_request() -> None:
-    """What `--tools full` adds in a terminal is one click away on the page."""
+    """Everything that `--tools full` adds in a terminal is one click away."""
     asked = reply("a", use("t", "Read", file_path="/notes.txt", reason="heronword"), parent="p")
     session = Session([user("p"), asked, result("r", "t", "some words", parent="a")])
     call = find_call(session, "t")

@@ -114,7 +114,7 @@ def load_phrases(name: str = "phrases") -> dict[str, str]:
 
 
 def test_phrases_fill_in_what_they_are_given() -> None:
-    """A translation has the places of its phrase, no more and no fewer, and is Chinese."""
+    """A translation has exactly the placeholders of its phrase, and is in Chinese."""
     for english, chinese in [*load_phrases().items(), *load_phrases("messages").items()]:
         assert re.findall(r"\{n?\}", english) == re.findall(r"\{n?\}", chinese)
         assert english != chinese or english == "{} → {}"
@@ -139,7 +139,7 @@ def test_phrases_fill_in_what_they_are_given() -> None:
     ],
 )
 def test_facts_are_translated_one_by_one(text: str, shown: str) -> None:
-    """What is not ours stays as it is."""
+    """Text that is not ours stays unchanged."""
     assert Translator("zh").translate_phrase(text) == shown
     assert Translator("en").translate_phrase(text) == text
 
@@ -168,7 +168,7 @@ def test_facts_are_translated_one_by_one(text: str, shown: str) -> None:
     ],
 )
 def test_messages_about_queries_are_chinese(query: str) -> None:
-    """Whatever is wrong with a query, a page can say it in Chinese."""
+    """Every error message of a query has a Chinese translation."""
     with pytest.raises(QueryError) as raised:
         check_regexes(parse_query(query))
     said = raised.value.message
@@ -191,7 +191,7 @@ def test_messages_about_queries_are_chinese(query: str) -> None:
     ],
 )
 def test_errors_are_chinese(server: RunningServer, path: str, words: str) -> None:
-    """A page that is not there says so in the language of the reader."""
+    """The page for a missing page is in the reader's language."""
     assert find_texts(server.get(path, **{"Accept-Language": "zh"}).body, "main") == [words]
 
 
@@ -236,7 +236,7 @@ def find_untranslated(root: Path, book: Phrasebook) -> set[str]:
 
 
 def test_the_demo_is_all_chinese() -> None:
-    """Whatever views say of the sample sessions is translated, or is in the transcript."""
+    """Every text in views of the sample sessions is translated, or is in the transcript."""
     assert find_untranslated(CLAUDE_DIRECTORY, load_phrasebook("zh")) == set()
 
 

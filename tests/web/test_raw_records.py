@@ -1,4 +1,4 @@
-"""Raw records: each line of a transcript opens as it was written, whatever uuid it has."""
+"""Raw records: each line of a transcript can be opened unchanged, whatever its uuid."""
 
 import json
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ def _write(path: Path, lines: list[Line]) -> None:
 
 @pytest.fixture(scope="module")
 def birds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server on one session, and on a subagent whose session is gone."""
+    """A server on one session, and on a subagent whose session was deleted."""
     folder = tmp_path_factory.mktemp("raw")
     project = folder / "claude" / "projects" / "-home-mina"
     _write(project / f"{SESSION}.jsonl", LINES)
@@ -133,7 +133,7 @@ def test_records_open_by_name(birds: RunningServer, name: str, number: int) -> N
 
 
 def test_queued_prompts_open_by_their_place(birds: RunningServer) -> None:
-    """A prompt that only the queue holds has no uuid, and is named by its line."""
+    """A prompt that is only in the queue has no uuid, and is named by its line."""
     offset = sum(len(json.dumps(line)) + 1 for line in LINES[:8])
     assert _read_raw(birds, f"/s/{SESSION}/raw/queue-{offset}") == LINES[8]
 
@@ -160,7 +160,7 @@ def test_hits_land_on_their_record(birds: RunningServer, words: str, anchor: str
 
 @pytest.mark.parametrize(("uuid", "anchor"), [("copy-1", "reply-0"), (TWICE, TWICE)])
 def test_turns_name_the_anchor_of_a_record(birds: RunningServer, uuid: str, anchor: str) -> None:
-    """A page that asks for a copy is sent to the record that is shown in its place."""
+    """A request for a copy gets the anchor of the record that is shown instead."""
     assert _find_at(birds.get(f"/s/{SESSION}/turns?at={uuid}").body, "div") == anchor
 
 

@@ -64,13 +64,13 @@ class ShownTurn(NamedTuple):
 
 
 class Page:
-    """What a page has of a conversation, and adds to it as its script does."""
+    """The part of a conversation that a page has, updated as by its script."""
 
     def __init__(self) -> None:
         self.turns: dict[str, ShownTurn] = {}
         self.revision: int | None = None
         self.received = 0
-        """How many steps were sent."""
+        """Number of steps sent."""
 
     def add(self, turn: str) -> None:
         """Take in a turn that the server sent."""

@@ -23,7 +23,7 @@ HIDDEN = ".github/run.yml"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the project, its transcript and the server are."""
+    """The directory with the project, its transcript and the server's data."""
     found = tmp_path_factory.mktemp("restoring")
     write_shop(found).save(found / "claude")
     return found
@@ -85,7 +85,7 @@ def test_the_diff_is_shown_and_then_the_file_is_written(talker: Talker, shop: Pr
 
 
 def read_note(talker: Talker, path: Path) -> str:
-    """Return the note about the file on disk."""
+    """Return the sentence about the file on disk."""
     page = talker.get(f"/file?path={quote(str(path))}").body.decode()
     counted = re.search(r'<p class="count">(.*?)</p>', page, re.DOTALL)
     assert counted
@@ -187,7 +187,7 @@ def test_only_the_page_of_the_file_may_ask(talker: Talker, shop: Project) -> Non
 
 
 def test_a_nonce_is_good_for_one_file(talker: Talker, shop: Project) -> None:
-    """That of another page is refused."""
+    """The nonce of another page is refused."""
     nonce = talker.find_nonce(f"/file?path={quote(str(shop.path(HIDDEN)))}")
     answer = talker.post(RESTORE, nonce, path=str(shop.path("app.py")), version=1)
     assert (answer.status, answer.json()["error"]["code"]) == (403, "wrong_nonce")
@@ -206,7 +206,7 @@ def test_what_is_known_in_part_cannot_be_restored(talker: Talker, shop: Project)
 def test_without_leave_there_is_only_the_command(
     tmp_path: Path, folder: Path, shop: Project
 ) -> None:
-    """A server that may not run anything has no button."""
+    """Without --allow-run there is no button."""
     with run_server(tmp_path, folder / "claude") as server:
         server.wait_until_current()
         page = server.get(f"/file?path={quote(str(shop.path('app.py')))}").body.decode()

@@ -20,7 +20,7 @@ def search(server: RunningServer, query: str) -> tuple[int, object]:
 
 
 def overwrite(path: Path, offset: int, data: bytes) -> bool:
-    """Damage a file; return False while there is none because damage before it was noticed."""
+    """Damage a file; return False if it does not exist because earlier damage was detected."""
     try:
         with path.open("r+b") as file:
             file.seek(offset)
@@ -52,7 +52,7 @@ def test_damage_never_changes_an_answer(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_deleted_index_is_built_again(tmp_path: Path) -> None:
-    """Without one there is no answer that claims to be complete."""
+    """Until then, no response claims to be complete."""
     with run_server(tmp_path, copy_demo(tmp_path)) as server:
         server.wait_until_current()
         expected = search(server, "tide")

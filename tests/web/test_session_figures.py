@@ -26,7 +26,7 @@ def _reply(uuid: str, usage: dict[str, int] | None, **more: object) -> Line:
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server on a session, a fork of it, and one of an old client that noted costs."""
+    """A server on a session, a fork of it, and one of an old client that recorded costs."""
     folder = tmp_path_factory.mktemp("figures")
     root = ClaudeRoot(folder / "claude")
     copied = {"forkedFrom": {"sessionId": FIRST, "messageUuid": "a1"}}
@@ -89,7 +89,7 @@ def test_api_separates_own_tokens_from_copied_ones(figures: RunningServer) -> No
 
 
 def test_noted_costs_are_next_to_ours(figures: RunningServer) -> None:
-    """What an old client noted, and that it is all that is known where tokens are missing."""
+    """The cost that an old client recorded, marked as the only one if tokens are missing."""
     (facts,) = find_texts(figures.get(f"/s/{THIRD}").body, "dl", class_="session-facts")
     recorded = "Cost recorded by Claude Code (costUSD) $0.7500 recorded by Claude Code"
     assert f"{recorded} Cost 1 message without tokens" in facts

@@ -1,4 +1,4 @@
-"""The session of a conversation goes on where its file ended."""
+"""The session of a conversation continues where its file ended."""
 
 import msgspec
 from msgspec.structs import replace
@@ -9,7 +9,7 @@ from recollect.web.conversations.hosted_conversation import SessionView
 
 
 def make_record(role: str, uuid: str, parent: str | None, span: Span | None) -> Record:
-    """Return a prompt or a reply that says its own name."""
+    """Return a prompt or a reply with its own name as text."""
     content = uuid if role == "user" else [{"type": "text", "text": uuid}]
     message = {"id": uuid, "role": role, "model": "claude-a", "content": content}
     line = {"type": role, "uuid": uuid, "parentUuid": parent, "message": message}

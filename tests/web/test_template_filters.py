@@ -103,7 +103,7 @@ def test_filters(name: str, value: object, shown: str, monkeypatch: pytest.Monke
     ],
 )
 def test_model_names(model: str, name: str) -> None:
-    """Names of the present pattern are shortened; all others stay as they are."""
+    """Names in the current pattern are shortened; all others are unchanged."""
     assert shorten_model(model) == name
 
 

@@ -34,7 +34,7 @@ def test_time_is_to_scale_without_the_pauses() -> None:
 
 
 def test_lengths_of_pauses_do_not_overlap() -> None:
-    """Of neighbours the longer one is written; every pause says its length when pointed at."""
+    """Of two neighbours the longer one is labelled; every pause has its length as a tooltip."""
     hour = 3600
     ends = [(0, 60), (hour, hour + 1), (4 * hour, 4 * hour + 1), (5 * hour, 5 * hour + 600)]
     drawn = draw_timeline([_make(*each) for each in ends], lambda pause: f"{pause / 1000:.0f} s")
@@ -43,7 +43,7 @@ def test_lengths_of_pauses_do_not_overlap() -> None:
 
 
 def test_turns_say_when_they_began_where_there_is_room() -> None:
-    """The first of a day with its date; those that begin right after another say nothing."""
+    """The first of a day with its date; turns that start right after another have no label."""
     day, minute = 86_400, 60
     bars = [_make(0, 60), _make(1, 2), _make(10 * minute, 11 * minute), _make(day, day + 60)]
     drawn = draw_timeline(bars, str)
@@ -61,7 +61,7 @@ def test_titles_are_escaped() -> None:
 
 
 def test_a_session_without_times_has_an_empty_drawing() -> None:
-    """Nothing to draw is no error."""
+    """Without times there is nothing to draw, and no error."""
     assert draw_timeline([], str).count("<rect") == 0
 
 
@@ -96,7 +96,7 @@ def _list_calls(tmp_path: Path, **fields: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("source", ["user_temporary", "user_permanent"])
 def test_a_call_that_a_person_allowed_has_waited(tmp_path: Path, source: str) -> None:
-    """The record says who allowed it, so the time that it took bounds the time it waited."""
+    """The record says who allowed it, so its duration is an upper bound of the wait."""
     found = _list_calls(tmp_path, permissionDecision={"decision": "accept", "source": source})
     assert found == [("waiting", "Bash, success: waited for you ≤ 1 min 0 s")]
 

@@ -56,7 +56,7 @@ def test_five_hundred_climbs_find_nothing(server: RunningServer) -> None:
 
 
 def test_parameters_name_no_files(server: RunningServer) -> None:
-    """What other commands take for the path of a transcript is no path here."""
+    """Paths of transcripts, which commands accept, are rejected."""
     transcript = next(server.root.rglob("*.jsonl"))
     for name in (str(transcript), transcript.name, f"../{transcript.name}"):
         for path in ("/api/usage/explain?target=", "/usage/explain?target="):

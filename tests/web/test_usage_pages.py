@@ -72,7 +72,7 @@ def _report(server: RunningServer, **wanted: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("group", list(Group))
 def test_every_row_can_be_split_into_sessions(priced: RunningServer, group: Group) -> None:
-    """What one row of any report holds is exactly what its sessions hold of it."""
+    """A row of any report equals the sum of its sessions."""
     for row in _report(priced, group=group.value)["rows"]:
         split = _report(priced, group="session", only=group.value, key=row["key"] or "")
         assert {name: split["totals"][name] for name in FIGURES} == {
@@ -120,7 +120,7 @@ def test_unknown_costs_are_never_nothing(priced: RunningServer) -> None:
 
 
 def test_label_is_honest(priced: RunningServer) -> None:
-    """Every page with costs says what they are, and whose days they are counted by."""
+    """Every page with costs says what they are, and in which time zone days are counted."""
     said = [
         find_texts(priced.get(path).body, "p", class_="basis")[0]
         for path in ("/usage?timezone=Asia/Tokyo", f"/usage/explain?target={SESSION}&timezone=UTC")
@@ -148,7 +148,7 @@ def test_no_block_is_running(server: RunningServer) -> None:
 
 
 def test_lines_are_explained(priced: RunningServer) -> None:
-    """What counts, what does not and why, each line with its record."""
+    """Each line links to its record and says whether it counts, and why."""
     page = priced.get(f"/usage/explain?target={NEW}&timezone=UTC").body
     rows = find_texts(page, "tr", data_status="")
     assert [row.split(" ", 1)[1] for row in rows] == [
@@ -171,7 +171,7 @@ def test_lines_are_explained(priced: RunningServer) -> None:
 
 
 def test_clients_own_total_is_next_to_ours(server: RunningServer) -> None:
-    """Where Claude Code left a total, the difference is shown."""
+    """If Claude Code recorded a total, the difference is shown."""
     target = "94791a87-9d13-410a-a632-25a9b25c1b45"
     page = server.get(f"/usage/explain?target={target}").body
     assert find_texts(page, "dl", class_="tiles") == [
@@ -228,7 +228,7 @@ def test_no_average_where_it_says_nothing(priced: RunningServer, wanted: str) ->
 @pytest.mark.parametrize("measure", ["cost", "tokens"])
 @pytest.mark.parametrize("group", ["project", "tool", "day"])
 def test_shares_are_those_of_the_total(priced: RunningServer, group: str, measure: str) -> None:
-    """Each row and each of its models has its share, and the header says of what."""
+    """Each row and each of its models has its share, and the header names the total."""
     wanted = {"group": group, "breakdown": "true", "order": "cost-desc"}
     page = priced.get(f"/usage?{urlencode({**wanted, 'measure': measure})}").body
     report = _report(priced, **wanted)
@@ -264,12 +264,12 @@ def test_totals_open_their_sessions(priced: RunningServer, wanted: dict[str, str
 
 
 def test_sessions_do_not_link_to_themselves(priced: RunningServer) -> None:
-    """Where the sessions are already listed, their rows lead on."""
+    """The totals of a report by session do not link to the same report."""
     assert find_links(priced.get("/usage?group=session").body, "dl", class_="tiles") == []
 
 
 def test_nothing_has_no_shares(priced: RunningServer) -> None:
-    """Where no price is known there is no column for shares of the cost."""
+    """If no price is known, there is no column for shares of the cost."""
     page = priced.get("/usage?group=project&model=mystery").body
     assert (find_texts(page, "td", class_="part-of"), find_texts(page, "tfoot")) == (
         [],

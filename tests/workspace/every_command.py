@@ -32,7 +32,7 @@ OF_A_SESSION: Runs = (
     ("follow", "{}", "--json-lines", "--turns", "50", "--until", "idle"),
     ("follow", "{}", "--turns", "50", "--until", "idle"),
 )
-"""What is asked of each session, also before there is an index."""
+"""The commands for each session, also before there is an index."""
 
 RUNS: Runs = (
     ("list", "--tree", "--subagents"),
@@ -83,7 +83,7 @@ RUNS: Runs = (
     ("statusline",),
     ("statusline", "--json"),
 )
-"""What is asked of all of them."""
+"""The commands for all sessions."""
 
 KEEPING: Runs = (
     ("archive", "enable", "--yes"),
@@ -114,7 +114,7 @@ KEEPING: Runs = (
     ("show", GONE),
     ("show", GONE, "--json"),
 )
-"""What copies sessions unchanged, to where they are kept: what it says about them is masked."""
+"""The commands that copy sessions unchanged; only their messages are masked."""
 
 OUTPUTS = (
     *("--json", "--json-lines", "--porcelain", "--raw", "--diff", "--prompts", "--outline"),
@@ -166,7 +166,7 @@ QUERIES = {
         f"format={kind}" for kind in ("markdown", "text", "json", "csv", "csv&table=calls")
     ),
 }
-"""What is asked of a route besides the route itself."""
+"""The parameters of a route, besides its path."""
 
 
 SESSIONS = (FIELDS, KINDS, NAMES, WORKED, GONE)

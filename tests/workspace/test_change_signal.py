@@ -1,4 +1,4 @@
-"""What wakes the process that keeps the index level, and when it may not be relied on."""
+"""The signal that wakes the indexer process, and when it is unreliable."""
 
 import time
 from multiprocessing import Pipe
@@ -52,7 +52,7 @@ def test_it_is_not_relied_on_after_a_silence_about_changes(tmp_path: Path) -> No
 def test_it_is_never_relied_on_where_polling_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody who forbids to ask the system is believed."""
+    """File-system events are not used if the user asks for polling."""
     monkeypatch.setenv(POLL_VARIABLE, "1")
     change_signal = ChangeSignal([copy_demo(tmp_path)])
     time.sleep(1.5)

@@ -1,4 +1,4 @@
-"""Following from a place: what is reported is the rest of each file."""
+"""Following from a place: the rest of each file is reported."""
 
 import asyncio
 from contextlib import aclosing
@@ -60,7 +60,7 @@ def test_every_record_is_a_place_to_begin(tmp_path: Path) -> None:
 
 
 def test_the_rest_of_each_file_is_reported_once(tmp_path: Path) -> None:
-    """Of the file of the place from there on, of others what was not written earlier."""
+    """The file of the place from there on, other files from that time on."""
     with open_workspace(CLAUDE_DIRECTORY, tmp_path) as workspace:
         place = f"{WITH_SUBAGENT}:2"
         start = find_start(workspace.find_place(place))

@@ -1,4 +1,4 @@
-"""The process that keeps the index level: what it tells, and that it always ends."""
+"""The process that keeps the index up to date: its messages, and that it always ends."""
 
 import shutil
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_updates_say_what_has_changed(tmp_path: Path) -> None:
 
 
 def test_refresher_need_no_root(tmp_path: Path) -> None:
-    """Where there is no Claude directory there is an empty list, and a directory may go."""
+    """Without a Claude directory the list is empty, and a directory may disappear."""
     catalog = SessionCatalog()
     Refresher(RefreshTask((), tmp_path / "data"), catalog.apply).run()
     assert (catalog.snapshot.is_listed, catalog.snapshot.sessions) == (True, ())

@@ -1,4 +1,4 @@
-"""Names hold no definite secret either: of directories, files, models, branches, tools and more."""
+"""Definite secrets are masked in names: of directories, files, models, branches, tools and more."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from tests.web.running import hear_events, run_server
 from tests.workspace.every_command import KEEPING, OF_A_SESSION, RUNS, iter_addresses
 
 FILES_OF_CLAUDE = {"directory", "empty project", "task file"}
-"""Parts of the paths of transcripts and sidecars: the index has them as they are, to find them."""
+"""Parts of the paths of transcripts and sidecars, which the index needs unmasked."""
 ALSO_ARCHIVED = ("state.json", ".timelines.jsonl")
 """Files of the archive, which keeps names as it keeps contents: unchanged."""
 
@@ -78,7 +78,7 @@ def list_stored(data: Path, names: Names) -> set[str]:
 @pytest.mark.parametrize("are_own", [False, True])
 @pytest.mark.usefixtures("own_rules")
 def test_no_page_and_no_event_names_a_secret(tmp_path: Path, *, are_own: bool) -> None:
-    """Links neither: a file whose name holds a secret has no page."""
+    """Nor does a link: a file whose name contains a secret has no page."""
     root = tmp_path / "root"
     names = Names(are_own=are_own)
     file = plant_names(root, names)

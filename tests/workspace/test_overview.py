@@ -81,7 +81,7 @@ def test_other_folders_stay_apart() -> None:
 
 
 def test_overview_of_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Days, weeks and projects add up to what reports and lists say."""
+    """Days, weeks and projects add up to the figures of reports and lists."""
     monkeypatch.setenv("TZ", "UTC")
     with Workspace([CLAUDE_DIRECTORY], tmp_path / "data", now=lambda: NOW) as workspace:
         overview = workspace.overview()

@@ -24,7 +24,7 @@ from tests.workspace.every_command import (
 
 
 def test_every_command_is_tried_or_shows_nothing() -> None:
-    """A new command is either run on planted secrets or said to show nothing; so is its JSON."""
+    """Each command, also with JSON, is run on planted secrets or listed as showing nothing."""
     runs = (*OF_A_SESSION, *RUNS, *KEEPING)
     names = {name_command(each) for each in runs}
     commands = dict(iter_commands())
@@ -69,7 +69,7 @@ def test_no_command_shows_a_secret(run_recollect: RunRecollect, home: Path, tmp_
 
 
 def describe_status(secrets: Sequence[str]) -> str:
-    """What a client sends to its status line, with a secret in each text."""
+    """Return the input of a status line, with a secret in each text."""
     names = (
         "hook_event_name session_id transcript_path cwd version output_style.name model.id "
         "model.display_name workspace.current_dir workspace.project_dir"
@@ -100,7 +100,7 @@ class Trial:
         """The words of planted files that were printed."""
 
     def run(self, commands: Iterable[tuple[str, ...]]) -> None:
-        """Run each of them, and note what came of it."""
+        """Run each command, and record the output."""
         file = self._planted.file
         for command in commands:
             arguments = tuple(
@@ -128,7 +128,7 @@ def list_stored(data: Path, planted: Planted) -> dict[str, list[str]]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_rules")
 def test_no_page_sends_a_secret(tmp_path: Path) -> None:
-    """Pages, API and raw records of a server hold no planted value, and neither do its files."""
+    """Pages, API, raw records and static files of a server contain no planted value."""
     planted = plant_sessions(tmp_path / "root")
     leaks = {}
     seen = set()

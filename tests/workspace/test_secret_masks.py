@@ -60,7 +60,7 @@ def test_a_secret_has_one_tag_in_its_session(run_recollect: RunRecollect, home: 
 def test_a_password_is_masked_where_nothing_gives_it_away(
     run_recollect: RunRecollect, home: Path
 ) -> None:
-    """One record says that it is a password; the others just hold it."""
+    """Only one record identifies it as a password, but it is masked in all."""
     write_session(home, f"export DB_PASSWORD={PASSWORD}", f"it said {PASSWORD} twice")
     run_recollect("index", "--text")
     done = run_recollect("show", "latest", "--json")
@@ -210,7 +210,7 @@ def test_the_library_reads_what_is_there(home: Path, tmp_path: Path) -> None:
 
 
 def test_lines_are_masked_as_they_are_read(tmp_path: Path) -> None:
-    """A block of lines gives the lines to put in their place, and only those."""
+    """Only the changed lines of a block are returned."""
     mask = DisplayMask(lambda: tmp_path)
     lines = b'{"a": "nothing"}\n{"b": "' + KEY.encode() + b'"}\n'
     assert mask("x.jsonl", LineBlock(0, lines)) == {17: b'{"b":"[redacted:aws-key#1]"}'}
@@ -251,7 +251,7 @@ def test_sessions_loaded_together_are_masked_as_if_loaded_alone(
 
 @pytest.mark.slow
 def test_a_click_shows_one_secret(tmp_path: Path) -> None:
-    """A page has a chip with a number; only a page of ours may ask what it stands for."""
+    """A page has a chip with a number, and only our own pages can request its value."""
     write_session(tmp_path / "root", f"use `{KEY}` and\n```python\nkey = '{OTHER}'\n```")
     with run_server(tmp_path, tmp_path / "root") as server:
         wait_until_searchable(server)

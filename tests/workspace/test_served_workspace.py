@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> ClaudeRoot:
 def unlisted(
     root: ClaudeRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ServedWorkspace]:
-    """A workspace without an indexer, which nobody waits for."""
+    """A workspace without an indexer process."""
     monkeypatch.setattr(served_workspace, "ALL_SECONDS", 0)
     with ServedWorkspace([root.path], tmp_path / "data", lambda: NOW) as workspace:
         yield workspace

@@ -54,7 +54,7 @@ def _put(catalog: SessionCatalog, *pairs: tuple[Transcript, SessionListing]) -> 
 
 
 def test_sessions_are_ordered_by_activity() -> None:
-    """Whatever the order in which they were told, the newest comes first."""
+    """The newest comes first, in whatever order updates arrive."""
     catalog = SessionCatalog()
     for number, name in enumerate(("a", "c", "b")):
         transcript = _make_transcript(name)
@@ -73,7 +73,7 @@ def test_what_is_gone_is_forgotten() -> None:
 
 
 def test_states_are_not_changed_afterwards() -> None:
-    """Whoever holds a state goes on seeing that state."""
+    """A snapshot does not change after it was taken."""
     catalog = SessionCatalog()
     transcript = _make_transcript("a")
     _put(catalog, (transcript, _make_listing(transcript, 1)))
@@ -84,7 +84,7 @@ def test_states_are_not_changed_afterwards() -> None:
 
 
 def test_failure_is_reported_until_it_is_over() -> None:
-    """What is wrong with the index stands until an update without it."""
+    """A problem with the index is reported until an update without one."""
     catalog = SessionCatalog()
     catalog.fail("lost")
     failures = [catalog.snapshot.failure]

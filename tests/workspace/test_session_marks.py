@@ -38,7 +38,7 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_never_replaced(tmp_path: Path) -> None:
-    """Lists go on without marks; a change is refused, and the file stays as it is."""
+    """Lists show no marks; changes are refused, and the file is left unchanged."""
     path = tmp_path / MARKS_NAME
     path.write_bytes(b'{"sessions": {"a":')
     assert load_marks(tmp_path) == {}
@@ -48,13 +48,13 @@ def test_a_damaged_file_is_never_replaced(tmp_path: Path) -> None:
 
 
 def test_a_note_has_an_end(tmp_path: Path) -> None:
-    """A note is a remark, not a document."""
+    """Notes have a maximum length."""
     with pytest.raises(UsageError, match="at most 10,000 characters"):
         change_mark(tmp_path, "a", note="x" * (MAX_NOTE + 1))
 
 
 def test_a_note_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    """Bytes of an argument that are no UTF-8 could not be written, and nothing is changed."""
+    """Invalid UTF-8 in an argument is rejected, and nothing is changed."""
     change_mark(tmp_path, "a", note="kept")
     with pytest.raises(UsageError, match="must be valid UTF-8"):
         change_mark(tmp_path, "a", note="x \udcff")

@@ -83,7 +83,7 @@ def read_facts(run: RunRecollect, root: Path, session: str) -> tuple[int, int, i
 def test_show_says_what_lists_and_usage_say(
     run_recollect: RunRecollect, tmp_path: Path, name: str
 ) -> None:
-    """Whatever a transcript looks like by itself, all files decide which tokens are its own."""
+    """All files together determine which tokens belong to a session."""
     original, fork, (own, copied, more) = CASES[name]
     root = ClaudeRoot(tmp_path / "claude")
     if original:

@@ -1,4 +1,4 @@
-"""What the turns of a session cost together, up to each of them."""
+"""Cumulative costs of the turns of a session."""
 
 import pytest
 

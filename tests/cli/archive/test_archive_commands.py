@@ -39,7 +39,7 @@ class Home:
         return json.loads(done.stdout)
 
     def list_sessions(self) -> list[tuple[str, bool]]:
-        """Return the first digits of all archived ids, and whether the original is gone."""
+        """Return the first digits of all archived ids, and whether the original was deleted."""
         return [(each["id"][:8], each["is_gone"]) for each in self.ask("list")["sessions"]]
 
 
@@ -58,7 +58,7 @@ def archived(home: Home) -> Home:
 
 
 def test_nothing_happens_without_consent(home: Home) -> None:
-    """A script has to agree explicitly, and the message says how."""
+    """Scripts have to agree explicitly, and the message says how."""
     before = read_facts(home.path)
     refused = home.run("enable")
     assert (refused.code, refused.stdout) == (2, "")
@@ -123,7 +123,7 @@ def test_the_hook_is_only_printed(home: Home) -> None:
 
 
 def test_status_before_and_after(home: Home) -> None:
-    """It says what is enabled, archived and missing."""
+    """The status shows what is enabled, archived and missing."""
     empty = home.ask("status")
     assert (empty["is_enabled"], empty["files"], empty["last_sync"]) == (False, 0, None)
     home.ask("enable", "--yes")
@@ -145,7 +145,7 @@ def test_a_quiet_sync_prints_nothing(home: Home) -> None:
 
 
 def test_a_deleted_session_can_be_restored(archived: Home, tmp_path: Path) -> None:
-    """Its files are the same, and the archive says that it has the only copy."""
+    """Its files are identical, and the list shows it as archived only."""
     before = read_facts(archived.claude)
     for path in sorted(archived.claude.rglob(f"*{SESSION}*"), reverse=True):
         if path.is_file():
@@ -201,7 +201,7 @@ def test_damage_is_named(archived: Home) -> None:
 
 
 def test_forgetting(archived: Home) -> None:
-    """Asks first; then the session is gone, stays away, and can be allowed again."""
+    """`forget` asks first, then removes the session for good; `--undo` allows it again."""
     assert archived.run("forget", SESSION).code == 2
     assert archived.ask("forget", SESSION, "--dry-run")["objects"] == 1
     assert len(archived.list_sessions()) == 8
@@ -235,7 +235,7 @@ def test_disabling_keeps_everything(archived: Home) -> None:
 
 
 def test_unknown_names(archived: Home) -> None:
-    """Say that there is no such session, and what to do."""
+    """The message says that there is no such session, and what to do."""
     for words in (("restore", "nothing"), ("forget", "nothing", "--yes")):
         done = archived.run(*words)
         assert (done.code, "recollect archive list" in done.stderr) == (3, True)
@@ -243,7 +243,7 @@ def test_unknown_names(archived: Home) -> None:
 
 
 def test_decrypting_what_is_not_encrypted(archived: Home) -> None:
-    """Says so and changes nothing."""
+    """A message says so, and nothing is changed."""
     before = read_facts(archived.archive)
     done = archived.run("decrypt", "--yes")
     assert (done.code, done.stderr) == (0, "The archive is not encrypted.\n")
@@ -252,7 +252,7 @@ def test_decrypting_what_is_not_encrypted(archived: Home) -> None:
 
 @pytest.mark.slow
 def test_an_encrypted_archive_needs_its_key(archived: Home, run_recollect: RunRecollect) -> None:
-    """The warning comes first; afterwards only the key reads deleted sessions, and says so."""
+    """A warning comes first; after that deleted sessions are read only with the key."""
     pytest.importorskip("pyrage", reason="needs the extra `encryption`")
     key = archived.path / "key.txt"
     refused = archived.run("encrypt", "--new-key", str(key))
@@ -338,7 +338,7 @@ def test_the_list_shows_when_sessions_were_active(
 
 
 def test_the_list_names_the_directory_of_a_session(archived: Home) -> None:
-    """As it is, not as Claude Code encodes it in the name of a project directory."""
+    """The real path, not its encoded form in the name of the project directory."""
     [row] = [each for each in archived.ask("list")["sessions"] if each["id"] == SESSION]
     project = "/home/mina/projects/tidepool"
     assert (row["project"], row["cwd"]) == (project.replace("/", "-"), project)

@@ -65,7 +65,7 @@ def test_systemd_reads_the_service() -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_systemd_accepts_service_and_timer(tmp_path: Path) -> None:
-    """`systemd-analyze verify` has nothing to say about them."""
+    """`systemd-analyze verify` reports no problems."""
     command = ["/usr/bin/env", "A=50% $HOME", sys.executable, "archive", "sync"]
     texts = [text for heading, text in iter_snippets(command, "linux") if "systemd" in heading]
     units = [tmp_path / "recollect-archive.service", tmp_path / "recollect-archive.timer"]
@@ -78,7 +78,7 @@ def test_systemd_accepts_service_and_timer(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 def test_the_hook_archives(run_recollect: RunRecollect) -> None:
-    """What is printed, run by a shell with another directory and an empty environment."""
+    """The printed command works in a shell with another directory and an empty environment."""
     home = make_demo_home()
     run_recollect("archive", "enable", "--yes")
     printed = run_recollect("archive", "enable", "--hook").stdout

@@ -44,7 +44,7 @@ def test_ctrl_c_at_a_question_stops_the_turn(tmp_path: Path, safe_environment: N
 
 @pytest.mark.parametrize("option", ["--json-lines", "--continue"])
 def test_questions_need_a_terminal(tmp_path: Path, option: str, safe_environment: None) -> None:
-    """In a pipe nobody could answer; options that only fit a stream are refused in a terminal."""
+    """In a pipe nobody could answer; stream options cannot be combined with questions."""
     environment = make_environment(tmp_path)
     done = run_recollect("run", "say hello", "--ask", env=environment)
     assert (done.code, done.stdout) == (2, "")

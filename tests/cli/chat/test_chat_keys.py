@@ -23,7 +23,7 @@ CURSOR_POSITION = "\x1b[1;1R"
 
 
 class SlowTerminal(DummyOutput):
-    """A terminal that says where the cursor is, but only when the test lets it."""
+    """A terminal that reports the cursor position only when the test lets it."""
 
     @property
     def responds_to_cpr(self) -> bool:

@@ -74,7 +74,7 @@ def test_a_prompt_may_have_several_lines(chat: Terminal, tmp_path: Path) -> None
 
 
 def test_a_question_waits_for_one_of_its_answers(chat: Terminal, tmp_path: Path) -> None:
-    """The command is shown; Enter alone and other words are no answer, `y` is."""
+    """The command is shown; Enter alone and other words do not answer, `y` does."""
     chat.send("tools hi\r")
     lines = chat.wait_for_text("Allow?  y yes  a always  e edit  n no [why]  s stop")
     assert any("echo hi" in line for line in lines)
@@ -142,7 +142,7 @@ def test_a_question_gives_the_draft_back_once(chat: Terminal, tmp_path: Path) ->
 
 
 def test_ctrl_c_interrupts_the_client_and_then_clears_the_input(chat: Terminal) -> None:
-    """The conversation goes on after an interrupt; only Ctrl+D and /exit end it."""
+    """The conversation continues after an interrupt; only Ctrl+D and /exit end it."""
     chat.send("slow word \r")
     chat.wait_for_text("word word")
     chat.send(CTRL_C)
@@ -169,7 +169,7 @@ def test_lines_fit_a_window_that_was_resized(chat: Terminal) -> None:
 
 
 def test_files_and_commands_are_completed(chat: Terminal, tmp_path: Path) -> None:
-    """What git ignores is not offered; commands are the client's and our own."""
+    """Files that git ignores are left out; commands are the client's and our own."""
     chat.send("say @")
     lines = chat.wait_for_text("src/tide.py")
     assert not any("secret.log" in line for line in lines)
@@ -181,7 +181,7 @@ def test_files_and_commands_are_completed(chat: Terminal, tmp_path: Path) -> Non
 
 
 def test_model_mode_and_context_are_at_hand(chat: Terminal) -> None:
-    """Our own commands change the running client, and errors are said."""
+    """Our own commands change the running client, and errors are printed."""
     chat.send("/mode plan\r")
     chat.wait_for_text("plan")
     chat.send("/model claude-other-2\r")
@@ -197,7 +197,7 @@ def test_model_mode_and_context_are_at_hand(chat: Terminal) -> None:
 
 
 def test_questions_of_the_model_are_answered_by_number(chat: Terminal, tmp_path: Path) -> None:
-    """A number stands for the label; /skip leaves the question open."""
+    """A number selects a choice; /skip leaves the question unanswered."""
     chat.send("ask\r")
     lines = chat.wait_for_text("Your answer: a number, or your own words")
     assert any("1 Blue: like the sea" in line for line in lines)
@@ -255,7 +255,7 @@ def test_a_session_is_continued_after_its_last_turn(tmp_path: Path, safe_environ
 
 
 def test_it_needs_a_terminal(tmp_path: Path) -> None:
-    """In a pipe it refuses, and says what to use instead."""
+    """In a pipe it exits with an error that says what to use instead."""
     done = run_recollect("chat", env=make_environment(tmp_path))
     assert done.code == 2
     assert "recollect chat needs a terminal. Use `recollect run` in scripts." in done.stderr

@@ -122,7 +122,7 @@ def test_a_form_is_shown_by_its_names() -> None:
 
 
 def test_questions_cannot_attack_the_terminal() -> None:
-    """Whatever a request contains, its lines only draw."""
+    """The lines of any request only display text."""
     hostile = Raw(json.dumps({"command": PAYLOAD, "description": PAYLOAD}).encode())
     rule = Suggestion(kind=PAYLOAD, text=PAYLOAD, destination=PAYLOAD, raw=Raw(b"{}"))
     option = Option(label=PAYLOAD, description=PAYLOAD)

@@ -139,7 +139,7 @@ def test_changes_of_white_space_can_be_ignored(
 def test_pages_look_as_they_are_meant_to(
     run_recollect: RunRecollect, project: Project, name: str, options: tuple[str, ...]
 ) -> None:
-    """Lines, counts and the format for scripts are what the files say."""
+    """Lines, counts and script output equal the golden files."""
     shown = run_at(run_recollect, 140, "blame", str(project.path("app.py")), *options)
     assert (shown.code, shown.stderr) == (0, "")
     check_golden(GOLDEN / f"{name}-140.txt", shown.stdout.replace(str(project.directory), "/shop"))
@@ -154,7 +154,7 @@ def test_a_document_is_what_it_is_meant_to_be(
 
 
 def test_impossible_requests_are_explained(run_recollect: RunRecollect, project: Project) -> None:
-    """Wrong ranges and options are usage errors; a file that is gone has no lines."""
+    """Invalid ranges and options are usage errors; a deleted file has no lines."""
     path = project.path("app.py")
     assert run_recollect("blame", str(path), "-L", "x").code == 2
     assert run_recollect("blame", str(path), "-L", "99").code == 2

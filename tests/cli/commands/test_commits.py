@@ -55,7 +55,7 @@ def test_a_commit_is_known_by_its_hash(run_recollect: RunRecollect, project: Pro
 def test_content_links_a_commit_without_its_hash(
     run_recollect: RunRecollect, project: Project
 ) -> None:
-    """What was committed by hand afterwards is known by its content; an amended hash is gone."""
+    """A later commit by hand is linked by its content; an amended hash no longer exists."""
     run_git(project.directory, "commit", "--quiet", "-am", "Later", time="2026-11-02T10:00:00Z")
     assert _list(run_recollect, project) == [
         ("Greet the world", "printed", [1]),
@@ -136,7 +136,7 @@ def test_a_note_is_written_only_when_asked_for(
 def test_a_trailer_of_entire_leads_to_its_session(
     run_recollect: RunRecollect, project: Project
 ) -> None:
-    """The checkpoint that a commit names says which session it is from."""
+    """The checkpoint named by the trailer identifies the session."""
     branch = project.directory.parent / "entire"
     run_git(project.directory, "worktree", "add", "--quiet", "--detach", str(branch))
     run_git(branch, "checkout", "--quiet", "--orphan", "entire/checkpoints/v1")
@@ -180,7 +180,7 @@ def test_a_repository_runs_nothing(run_recollect: RunRecollect, project: Project
 def test_a_whole_tree_is_counted(
     run_recollect: RunRecollect, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How much of it is by which prompt, and how much of what was written is still there."""
+    """Lines are counted by prompt, with the number of written lines that survive."""
     done = run_recollect("blame", "--stat", str(project.directory), "--json")
     assert done.code == 0, done.stderr
     found = json.loads(done.stdout)
@@ -200,7 +200,7 @@ def test_a_whole_tree_is_counted(
 def test_pages_look_as_they_are_meant_to(
     run_recollect: RunRecollect, project: Project, name: str, words: tuple[str, ...]
 ) -> None:
-    """The tables and the documents are what the files say."""
+    """Tables and JSON equal the golden files."""
     repo = ("--repo", str(project.directory))
     shown = run_at(run_recollect, 100, *words, *repo)
     assert (shown.code, shown.stderr) == (0, "")

@@ -15,7 +15,7 @@ VARIABLE = "_RECOLLECT_COMPLETE"
 
 
 def complete(run: RunRecollect, words: str, *, shell: str = "bash", place: int) -> list[str]:
-    """What is offered for the word at `place` of the line."""
+    """Return the completions for the word at index `place` of the line."""
     count = {"COMP_WORDS": words, "COMP_CWORD": str(place)}
     done = run(env={VARIABLE: f"{shell}_complete", **count})
     assert (done.code, done.stderr) == (0, "")
@@ -34,13 +34,13 @@ def test_sessions_are_offered_as_the_last_list_showed_them(run_recollect: RunRec
 
 
 def test_commands_and_options_are_offered(run_recollect: RunRecollect) -> None:
-    """Whatever the state of the data is."""
+    """Completion works whatever the state of the data."""
     assert complete(run_recollect, "recollect too", place=1) == ["plain,tools"]
     assert complete(run_recollect, "recollect list --json-", place=2) == ["plain,--json-lines"]
 
 
 def test_powershell_gets_a_line_with_a_title(run_recollect: RunRecollect) -> None:
-    """There the word that is typed is handed over itself, and not its place."""
+    """In PowerShell, COMP_CWORD is the typed word instead of its index."""
     make_demo_home()
     run_at(run_recollect, 80, "list")
     environment = {VARIABLE: "powershell_complete", "COMP_CWORD": "94"}

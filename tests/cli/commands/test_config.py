@@ -27,7 +27,7 @@ def config(safe_environment: None) -> Path:
 
 
 def origins(result: Finished) -> dict[str, tuple[object, str, str | None]]:
-    """Value, origin and place by setting."""
+    """Return value, origin and place by setting."""
     settings = json.loads(result.stdout)["settings"]
     return {each["name"]: (each["value"], each["origin"], each["place"]) for each in settings}
 
@@ -65,7 +65,7 @@ def test_without_anything_all_is_built_in(run_recollect: RunRecollect, config: P
 def test_a_wrong_file_ends_every_command_with_its_line(
     run_recollect: RunRecollect, config: Path
 ) -> None:
-    """What the user wrote and what is done must not differ in silence."""
+    """An invalid config file is never silently ignored."""
     config.write_text("\ncolour = true\n", encoding="utf-8")
     valid = ", ".join(("roots", "timezone", "prices", "archive_identity", *NOTHING_MASKED))
     reason = f"Unknown setting `colour`. Valid settings: {valid}."
@@ -78,7 +78,7 @@ def test_a_wrong_file_ends_every_command_with_its_line(
 def test_commands_take_their_defaults_from_the_file(
     run_recollect: RunRecollect, config: Path
 ) -> None:
-    """Directories and the time zone are those of the file where nothing else is said."""
+    """Directories and time zone come from the file unless options set them."""
     root = config.parents[2] / ".claude"
     moved = root.rename(root.with_name("moved"))
     config.write_text(f'roots = ["{moved}"]\ntimezone = "Asia/Tokyo"\n', encoding="utf-8")
@@ -91,13 +91,13 @@ def test_commands_take_their_defaults_from_the_file(
 def test_the_demo_does_not_mind_configured_directories(
     run_recollect: RunRecollect, config: Path, command: str
 ) -> None:
-    """A default is no wish that could contradict another."""
+    """A configured default does not conflict with --demo."""
     config.write_text('roots = ["/nowhere"]\n', encoding="utf-8")
     assert run_recollect(command, "--demo", env={"CLAUDE_CONFIG_DIR": ""}).code == 0
 
 
 def test_options_win_over_the_file(run_recollect: RunRecollect, config: Path) -> None:
-    """What is typed is what is done."""
+    """Options override the config file."""
     config.write_text('timezone = "Asia/Tokyo"\n', encoding="utf-8")
     result = run_recollect("usage", "--demo", "--json", "--timezone", "UTC")
     assert json.loads(result.stdout)["timezone"] == "UTC"
@@ -110,5 +110,5 @@ def test_without_a_file_no_parser_of_files_is_loaded(config: Path) -> None:
 
 
 def test_showing_is_what_it_does_anyway(run_recollect: RunRecollect, config: Path) -> None:
-    """Without a command of its own it does the one thing that it can do."""
+    """Without a subcommand it runs `config show`."""
     assert run_recollect("config") == run_recollect("config", "show")

@@ -21,7 +21,7 @@ def make_root(path: Path, text: str = RECORD) -> Path:
 
 
 def files_of(result: Finished) -> int:
-    """How many files the report in the output is about."""
+    """Return the number of files in the report."""
     return int(json.loads(result.stdout)["files"])
 
 
@@ -64,7 +64,7 @@ def test_damage_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Pat
 
 
 def test_no_root_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Where nothing is found the places are named, and there is something to try."""
+    """The message lists the searched directories and suggests what to try."""
     environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / "missing")}
     assert run_recollect("doctor", env=environment) == Finished(
         3,
@@ -76,7 +76,7 @@ def test_no_root_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: P
 
 
 def test_no_transcript_is_reported_with_a_tip(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """A place without transcripts is nothing found, too."""
+    """A directory without transcripts counts as nothing found, too."""
     message = f"recollect: No transcripts found. Looked in:\n  {tmp_path}\n{TIP}"
     assert run_recollect("doctor", str(tmp_path)) == Finished(3, "", message)
 
@@ -92,7 +92,7 @@ def test_a_missing_path_is_reported(run_recollect: RunRecollect, tmp_path: Path)
 def test_only_one_way_to_say_what_to_check(
     run_recollect: RunRecollect, others: tuple[str, ...]
 ) -> None:
-    """Ways of saying what to check exclude each other."""
+    """PATH, --claude-dir and --demo exclude each other."""
     message = "recollect: Use only one of PATH, --claude-dir and --demo.\n"
     assert run_recollect("doctor", "--demo", *others) == Finished(2, "", message)
 
@@ -122,7 +122,7 @@ def test_hostile_names_stay_harmless(run_recollect: RunRecollect, tmp_path: Path
 
 
 def test_nothing_is_changed(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Checking a directory leaves its files as they are, times included."""
+    """Checking a directory leaves its files unchanged, times included."""
     root = make_root(tmp_path)
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
     run_recollect("doctor", str(root))

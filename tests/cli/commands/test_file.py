@@ -40,7 +40,7 @@ def project(safe_environment: None, tmp_path: Path) -> Project:
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_versions_are_listed(run_recollect: RunRecollect, home: Path, width: int) -> None:
-    """The list is what its file says, within the width."""
+    """The list equals its golden file and fits the width."""
     shown = run_at(run_recollect, width, "file", DEMO_FILE)
     assert (shown.code, shown.stderr) == (0, "")
     check_golden(GOLDEN / f"file-{width}.txt", shown.stdout)
@@ -195,7 +195,7 @@ def test_a_diff_has_the_tabs_of_the_file(
 def test_a_diff_of_versions_and_of_the_present(
     run_recollect: RunRecollect, project: Project
 ) -> None:
-    """Two versions are compared, or one with the file as it is now."""
+    """Two versions are compared, or one with the current file."""
     path = project.path("app.py")
     shown = run_recollect("file", str(path), "--diff", "1..2")
     assert shown.stdout.splitlines()[2:] == [

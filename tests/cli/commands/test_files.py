@@ -26,7 +26,7 @@ def home(safe_environment: None) -> Path:
 
 
 def files(run: RunRecollect, *arguments: str, width: int = 80) -> Finished:
-    """What `recollect files` prints."""
+    """Return the output of `recollect files`."""
     return run_at(run, width, "files", *arguments)
 
 
@@ -35,7 +35,7 @@ def files(run: RunRecollect, *arguments: str, width: int = 80) -> Finished:
 def test_pages_look_as_they_are_meant_to(
     run_recollect: RunRecollect, home: Path, name: str, width: int
 ) -> None:
-    """Each page is what its file says, within the width, and nothing is on stderr."""
+    """Each page equals its golden file, fits the width, and prints nothing to stderr."""
     shown = files(run_recollect, *PAGES[name], width=width)
     assert (shown.code, shown.stderr) == (0, "")
     check_golden(GOLDEN / f"{name}-{width}.txt", shown.stdout)
@@ -103,7 +103,7 @@ def test_subagents_count_and_copies_do_not(run_recollect: RunRecollect, tmp_path
 def test_a_wrong_request_says_what_to_do(
     run_recollect: RunRecollect, home: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    """What is not there ends with 3, what makes no sense with 2."""
+    """Missing sessions exit with 3, invalid requests with 2."""
     assert files(run_recollect, *arguments) == Finished(code, "", f"recollect: {message}\n")
 
 

@@ -1,4 +1,4 @@
-"""docs/follow.md describes the command, its events and the library as they are."""
+"""docs/follow.md matches the command, its events and the library."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ def test_every_option_is_documented(run_recollect: RunRecollect) -> None:
 
 
 def test_every_status_is_documented() -> None:
-    """The table has the words that the program says."""
+    """The table has every status that the program reports."""
     part = PAGE[PAGE.index("## Status") : PAGE.index("## Guarantees")]
     assert first_cells(part) == [kind.value for kind in StatusKind]
 

@@ -18,7 +18,7 @@ def home(safe_environment: None) -> Path:
 
 
 def test_help_lists_commands_and_topics(run_recollect: RunRecollect) -> None:
-    """Without a topic it is the help of the program, and says which topics there are."""
+    """Without a topic, the program's help is printed, with the list of topics."""
     whole = run_recollect("--help").stdout
     done = run_recollect("help")
     topics = f"\nTopics: {', '.join(TOPICS)}. See `recollect help TOPIC`.\n"
@@ -33,7 +33,7 @@ def test_help_of_a_command_is_its_own(run_recollect: RunRecollect, name: str) ->
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_a_topic_fits_a_terminal(run_recollect: RunRecollect, topic: str) -> None:
-    """A page is printed as it is, in lines that fit."""
+    """A topic is printed verbatim, in lines that fit."""
     done = run_recollect("help", topic)
     assert done == Finished(0, TOPICS[topic].rstrip() + "\n", "")
     assert max(map(len, done.stdout.splitlines())) <= 100
@@ -64,7 +64,7 @@ def test_an_empty_day_has_nothing_to_explain(run_recollect: RunRecollect, home: 
 
 
 def test_tools_have_the_same_names_everywhere(run_recollect: RunRecollect, home: Path) -> None:
-    """What older clients called Task is Agent in both reports."""
+    """The old tool name Task is shown as Agent in both reports."""
     used = json.loads(run_at(run_recollect, 80, "usage", "tool", "--json").stdout)["rows"]
     called = json.loads(run_at(run_recollect, 80, "tools", "--json").stdout)["tools"]
     names = {name for row in used if row["key"] for name in row["key"].split(" + ")}

@@ -1,4 +1,4 @@
-"""Secrets in the versions of files: masked on display, written back as they were."""
+"""Secrets in the versions of files: masked on display, restored exactly."""
 
 import sys
 from pathlib import Path

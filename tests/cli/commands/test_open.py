@@ -30,7 +30,7 @@ def open_link(run: RunRecollect, data: Path, *arguments: str) -> Finished:
 
 
 def test_the_link_leads_to_the_running_web_app(run_recollect: RunRecollect, data: Path) -> None:
-    """The port is the one that the running server noted."""
+    """The port is the one that the running server recorded."""
     (data / "server.json").write_text(json.dumps({"pid": os.getpid(), "port": 8123, "new": 1}))
     link = f"http://127.0.0.1:8123/s/{SESSION}"
     assert open_link(run_recollect, data, "harbour") == Finished(0, f"{link}\n", "")
@@ -43,7 +43,7 @@ def test_the_link_leads_to_the_running_web_app(run_recollect: RunRecollect, data
 def test_without_a_web_app_the_message_says_how_to_start_one(
     run_recollect: RunRecollect, data: Path, state: str | None
 ) -> None:
-    """No note, a broken one, or one of a process that has ended: there is no link to print."""
+    """There is no link if the state file is missing, damaged or of a process that has ended."""
     if state is not None:
         (data / "server.json").write_text(state)
     done = open_link(run_recollect, data, "harbour")
@@ -107,4 +107,4 @@ class _Launches(BaseHTTPRequestHandler):
         self.wfile.write(b'{"token": "once"}')
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""

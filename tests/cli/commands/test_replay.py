@@ -63,7 +63,7 @@ def test_streams_look_as_they_are_meant_to(
 
 @pytest.mark.slow
 def test_a_chosen_speed_is_kept(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Four seconds at speed 2 take two, and say the same as none at all."""
+    """Four seconds at speed 2 take two, with the same output as without pauses."""
     path = ClaudeRoot(tmp_path).session(
         FIRST, prompt("one", uuid="a"), reply("two", uuid="b", seconds=4)
     )

@@ -1,4 +1,4 @@
-"""docs/run.md describes the commands and the documents as they are."""
+"""docs/run.md matches the commands and the JSON documents."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_every_field_and_event_is_documented() -> None:
 
 
 def test_limits_and_words_are_those_of_the_code() -> None:
-    """What the page says about numbers and about the command is so."""
+    """Numbers and the command line on the page equal those in the code."""
     assert [patience for _, patience in STOP_STEPS] == [5.0, 3.0]
     assert MAX_PAUSE == 5.0
     assert f"{MAX_PROMPT_LENGTH:,} bytes" in PAGE

@@ -192,7 +192,7 @@ def test_the_newest_can_come_first(run_recollect: RunRecollect, tmp_path: Path) 
 def test_nothing_is_written_below_the_claude_directory(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """Indexing and searching leave the files as they are."""
+    """Indexing and searching leave its files unchanged."""
     root = Path(make_root(tmp_path / "claude"))
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
     run(run_recollect, tmp_path, "alpha")

@@ -22,7 +22,7 @@ def home(safe_environment: None) -> Path:
 
 
 def plant(home: Path) -> None:
-    """Let the last prompt of a session of the demo data hold a secret."""
+    """Put a secret into the last prompt of a session of the demo data."""
     (path,) = home.rglob(f"{LETTERPRESS}.jsonl")
     lines = path.read_text(encoding="utf-8").splitlines()
     last = max(number for number, line in enumerate(lines) if '"type":"user"' in line)
@@ -54,7 +54,7 @@ def test_json_has_what_the_text_has(run_recollect: RunRecollect, home: Path) -> 
 def test_nothing_found_is_success(
     run_recollect: RunRecollect, home: Path, what: tuple[str, ...]
 ) -> None:
-    """The demo data holds no secrets."""
+    """The demo data contains no secrets."""
     done = run_at(run_recollect, 80, "secrets", "scan", *what)
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout.startswith("No secrets found in ")

@@ -101,7 +101,7 @@ class Started:
         self.port = int(address.rstrip("/").rpartition(":")[2])
 
     def stop(self) -> str:
-        """End it, and return what it said."""
+        """Stop the server and return its output."""
         self._process.send_signal(signal.SIGINT)
         return self._process.communicate(timeout=60)[1]
 
@@ -126,7 +126,7 @@ def test_the_port_stays_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("noted", [None, "", "x", "0", "99999", "1" * 50])
 def test_a_port_that_makes_no_sense_is_not_remembered(tmp_path: Path, noted: str | None) -> None:
-    """Without a note, or with a broken one, links begin at the default port."""
+    """Without a valid saved port, links use the default port."""
     if noted is not None:
         (tmp_path / "web-port").write_text(noted)
     assert load_last_port(tmp_path) == DEFAULT_PORT

@@ -1,4 +1,4 @@
-"""`recollect star` and `recollect note`, and what lists show of them."""
+"""`recollect star` and `recollect note`, and how lists show them."""
 
 import json
 from pathlib import Path

@@ -31,14 +31,14 @@ def test_conditions_narrow_the_calls(run_recollect: RunRecollect, home: Path) ->
 
 
 def test_no_call_is_nothing_found(run_recollect: RunRecollect, home: Path) -> None:
-    """The code says so, and programs get a document all the same."""
+    """The exit code is 3, and --json still prints a document."""
     done = run_at(run_recollect, 80, "tools", "--until", "2020", "--json")
     assert (done.code, json.loads(done.stdout)["total"]["calls"]) == (3, 0)
     assert done.stderr == "recollect: No tool calls. Try fewer filters.\n"
 
 
 def use(name: str, **figures: object) -> ToolUsageRow:
-    """How a tool was used."""
+    """Return the usage row of a tool."""
     shown: dict[str, object] = {
         "name": name,
         "calls": 1,

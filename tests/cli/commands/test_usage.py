@@ -307,7 +307,7 @@ def test_a_day_is_explained_as_it_is_reported(run_recollect: RunRecollect, root:
 
 
 def test_the_demo_needs_no_index(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """Trying the program out leaves nothing behind."""
+    """`--demo` writes nothing to the data directory."""
     data = tmp_path / "data"
     result = run_recollect("usage", "--demo", env={"RECOLLECT_DATA_DIR": str(data)})
     assert (result.code, result.stderr, data.exists()) == (0, "", False)
@@ -550,7 +550,7 @@ def test_hostile_names_stay_harmless(run_recollect: RunRecollect, tmp_path: Path
 
 
 def test_nothing_is_changed(run_recollect: RunRecollect, root: Path) -> None:
-    """Counting leaves the files of Claude Code as they are, times included."""
+    """Counting leaves Claude Code's files unchanged, times included."""
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
     usage(run_recollect, root)
     usage(run_recollect, root, "explain", FIRST)

@@ -74,7 +74,7 @@ def test_every_setting_can_be_made(config: Path) -> None:
 
 
 def test_the_settings_make_a_policy(config: Path) -> None:
-    """Exports mask what the file says."""
+    """Exports mask what the config file specifies."""
     config.write_text(FULL, encoding="utf-8")
     assert load_policy() == RedactionPolicy(
         home="/home/mina",
@@ -101,14 +101,14 @@ def test_a_workspace_has_the_policy(config: Path, tmp_path: Path) -> None:
 def test_the_file_is_in_the_directory_for_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the environment names none, it is where programs have their configuration."""
+    """Unless the environment sets a path, it is in the system's directory for configuration."""
     monkeypatch.setattr("sys.platform", "linux")
     assert find_path({"XDG_CONFIG_HOME": str(tmp_path)}) == tmp_path / "recollect" / NAME
     assert find_path({"RECOLLECT_CONFIG": str(tmp_path / "x")}) == tmp_path / "x"
 
 
 def test_no_file_is_no_setting(tmp_path: Path) -> None:
-    """Nobody needs one."""
+    """The file is optional."""
     assert load_config_values({"XDG_CONFIG_HOME": str(tmp_path)}) == {}
 
 
@@ -191,7 +191,7 @@ def test_invalid_settings_are_reported_with_their_line(
 
 
 def test_invalid_text_is_reported(config: Path) -> None:
-    """Bytes that are no UTF-8 are not guessed at."""
+    """Bytes that are not UTF-8 are an error."""
     config.write_bytes(b"timezone = '\xff'")
     with pytest.raises(UsageError) as caught:
         load_config_values()

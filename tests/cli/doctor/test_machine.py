@@ -43,7 +43,7 @@ def test_a_private_directory_is_reported() -> None:
 
 
 def test_an_open_directory_comes_with_a_remedy() -> None:
-    """Who may look in, and how to close it."""
+    """The report says who can read it, and how to restrict that."""
     root = replace(ROOT, permissions="0755", is_private=False)
     assert list(iter_roots([root], 80)) == [
         "  ~/.claude  2 sessions  0755, readable by others",
@@ -92,7 +92,7 @@ def test_sessions_that_go_are_listed_up_to_a_limit() -> None:
 
 
 def test_leftovers_are_listed_with_their_size() -> None:
-    """What they are, how many files, and where."""
+    """Each kind has the number of its files and their location."""
     orphans = (
         Orphan(file="tasks/x", kind="tasks", files=2, byte_count=10),
         Orphan(file="todos/y.json", kind="todo", files=1, byte_count=5),
@@ -106,7 +106,7 @@ def test_leftovers_are_listed_with_their_size() -> None:
 
 
 def test_an_index_is_shown_with_its_state() -> None:
-    """How large it is, what it holds, and whether it can be relied on."""
+    """The report has its size, its contents, and whether it is intact."""
     assert list(iter_index(INDEX, "3.54.1", 80)) == [
         "  Path    ~/data/index.db",
         "  State   out of date, being written now",
@@ -117,7 +117,7 @@ def test_an_index_is_shown_with_its_state() -> None:
 
 
 def test_an_index_that_is_none_or_broken_says_what_happens_next() -> None:
-    """Nobody has to do anything about a missing one."""
+    """A missing or damaged index is created or rebuilt automatically."""
     missing = replace(INDEX, byte_count=0, is_sound=False)
     broken = replace(INDEX, is_sound=False)
     assert [list(iter_index(index, "3.50.0", 90))[1] for index in (missing, broken)] == [

@@ -103,7 +103,7 @@ rest is fine.
 
 
 def test_the_whole_report() -> None:
-    """Every section has its place, and each list is cut with a word about the rest."""
+    """Every section is printed, and long lists are cut with a note."""
     assert "\n".join(iter_report(TROUBLED, "~/.claude", 74)) + "\n" == SHOWN
 
 
@@ -115,7 +115,7 @@ def test_no_line_is_too_long(columns: int) -> None:
 
 
 def test_nothing_to_report() -> None:
-    """An empty report still says that nothing is wrong."""
+    """An empty report still says that there are no problems."""
     assert list(iter_report(HealthReport(files=1, kinds={"session": 1}), "x.jsonl", 80))[7:] == [
         "",
         "Record types",
@@ -155,5 +155,5 @@ def test_nothing_to_report() -> None:
     ],
 )
 def test_the_verdict_is_one_sentence(report: HealthReport, verdict: str) -> None:
-    """The last line says whether something has to be done."""
+    """The last line says whether any action is needed."""
     assert describe_verdict(report) == verdict

@@ -70,7 +70,7 @@ def test_every_event_is_tried() -> None:
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_events_describe_what_they_are_about(name: EventName) -> None:
-    """A line has the fields that say something about its event, and no other."""
+    """A line has only the fields that apply to its event."""
     event, expected = EVENTS[name]
     line = json.loads(format_line(describe_event(event)))
     assert line == {"schema": EVENT_SCHEMA, "event": name, "id": event.id, **expected}

@@ -31,7 +31,7 @@ def _append(source: EventSubject, line: Line) -> Appended:
 
 
 def test_files_are_shown_in_the_order_of_arrival() -> None:
-    """What a subagent said before its session continued comes first, in one batch, too."""
+    """Subagent output that precedes the session's continuation comes first, even in one batch."""
     renderer = EventRenderer(Canvas(RenderOptions(columns=60)), turns=1)
     lines = list(renderer.feed(CaughtUp()))
     for event in (
@@ -51,7 +51,7 @@ def test_files_are_shown_in_the_order_of_arrival() -> None:
 
 
 def test_a_note_keeps_to_the_width() -> None:
-    """A long reason goes on in the next line, between words."""
+    """A long reason wraps between words."""
     renderer = EventRenderer(Canvas(RenderOptions(columns=40)), turns=1)
     reason = "the person cleared the conversation and began another"
     assert list(renderer.feed(Continued(session_id="s", next_id="t", reason=reason))) == [

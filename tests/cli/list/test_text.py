@@ -38,7 +38,7 @@ def draw(*entries: SessionListing, columns: int = 80, is_terminal: bool = True) 
 
 
 def test_a_terminal_gets_times_that_people_say() -> None:
-    """How long ago it was; a pipe gets what can be sorted."""
+    """Times are relative in a terminal, and sortable in a pipe."""
     assert draw(entry()) == [
         "WHEN     ID        PROJECT     SIZE  TITLE",
         "2 h ago  94791a87  pond     12.3 KB  Drain the pond",
@@ -46,7 +46,7 @@ def test_a_terminal_gets_times_that_people_say() -> None:
 
 
 def test_columns_come_with_the_room_for_them() -> None:
-    """What matters less is shown only where the title keeps its room."""
+    """Less important columns are shown only if there is room for the title."""
     rich = entry(turn_count=1200, error_count=3, models=("claude-a-1", "claude-b-2"))
     headings = [draw(rich, columns=width)[0].split() for width in (60, 80, 200)]
     assert headings == [
@@ -100,7 +100,7 @@ def test_a_project_is_the_last_part_of_its_place(cwd: str | None, expected: str)
 def test_no_text_leaves_its_line_or_its_width(
     title: str, branch: str, cwd: str, width: int
 ) -> None:
-    """Whatever a transcript holds, a session is one line that a terminal can show."""
+    """Any session is one line that is safe for a terminal."""
     lines = draw(entry(title=title, git_branch=branch, cwd=cwd), columns=width)
     assert len("\n".join(lines).splitlines()) == 2
     assert max(map(measure, lines)) <= width

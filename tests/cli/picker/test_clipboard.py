@@ -1,4 +1,4 @@
-"""Copying, with a small program in place of the desktop's."""
+"""Copying, with a small program instead of the desktop's."""
 
 import base64
 from pathlib import Path
@@ -10,7 +10,7 @@ from recollect.cli.picker_screen import copy_text
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory that is the only place where programs are found."""
+    """A directory that is the only one on the PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("WAYLAND_DISPLAY", "DISPLAY"):
         monkeypatch.delenv(name, raising=False)

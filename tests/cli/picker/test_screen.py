@@ -114,7 +114,7 @@ def test_enter_reads_at_the_hit_and_comes_back(picker: Terminal) -> None:
 
 
 def test_the_resume_command_is_copied(picker: Terminal) -> None:
-    """Through the terminal if there is no clipboard program; the picker stays open."""
+    """Without a clipboard program it is copied through the terminal; the picker stays open."""
     picker.send(DOWN + ALT + "c")
     picker.wait_for_text("Copied: cd /home/mina/projects/letterpress && ")
     copied = picker.received.split(b"\x1b]52;c;")[1].split(b"\x07")[0]
@@ -165,7 +165,7 @@ def test_filters_are_keys(picker: Terminal) -> None:
 
 
 def test_an_alt_key_without_a_meaning_does_nothing(picker: Terminal) -> None:
-    """It is not taken for Escape, which would leave."""
+    """It is not mistaken for Escape, which would quit."""
     picker.send(ALT + "h")
     picker.send("tide")
     picker.wait_for(lambda lines: lines[0] == "> tide")

@@ -1,4 +1,4 @@
-"""What keys do to the picker, without a terminal."""
+"""State changes of the picker by keys, without a terminal."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,7 +111,7 @@ def test_the_ends_of_the_list_hold() -> None:
 
 
 def test_failures_are_counted_when_they_are_asked_for(tmp_path: Path) -> None:
-    """Sessions that have not been read completely are left out, and said to be, until they are."""
+    """Sessions that were not read completely are left out, with a note, until they are."""
     block = {"type": "tool_result", "tool_use_id": "toolu_1", "is_error": True}
     failed = result("", given="Error", message={"role": "user", "content": [block]})
     made = make_index(tmp_path, [prompt("drain it"), call("Bash", {"command": "x"}), failed])
@@ -201,7 +201,7 @@ def test_texts_that_were_found_come_behind_titles() -> None:
 
 
 def test_an_answer_that_comes_too_late_changes_nothing() -> None:
-    """Somebody has typed on."""
+    """Results of an outdated query are dropped."""
     state = type_query(open_state(ALL, "/nowhere"), "flaky p")
     assert add_found(state, "flaky", FoundHits({"b2": _hit("b2")})) is state
 

@@ -53,7 +53,7 @@ def test_every_field_is_taken() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"nonsense", b"\xff\xfe", b"[" * 100_000])
 def test_anything_else_is_an_empty_status(data: bytes) -> None:
-    """What is no object of the client's says nothing."""
+    """Input that is not a JSON object gives an empty status."""
     assert parse_status(data) == StatusInput()
 
 

@@ -64,12 +64,12 @@ def test_a_block_may_be_known_by_its_end_alone() -> None:
     ],
 )
 def test_a_line_explains_why_a_day_has_no_cost(state: IndexState, line: str) -> None:
-    """What is missing comes with what to do about it."""
+    """The line says what is missing and what to do about it."""
     assert make_line(EMPTY._replace(status=STATUS, state=state), NOW, 80) == line
 
 
 def test_a_line_is_never_empty() -> None:
-    """Where nothing is known, that is said."""
+    """If nothing is known, the line says so."""
     assert make_line(EMPTY, NOW, 80) == NOTHING
 
 

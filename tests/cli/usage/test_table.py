@@ -86,7 +86,7 @@ def test_columns_give_way_in_steps() -> None:
 
 
 def test_numbers_can_be_short_in_a_wide_terminal() -> None:
-    """Whoever asks for it gets short numbers, and still the bars."""
+    """`--compact` abbreviates numbers, and bars are still shown."""
     lines = iter_usage_table("Day", [TableLine("2026-11-14", LARGE)], 120, is_compact=True)
     assert list(lines)[1] == (
         "2026-11-14  1.2K   1.2M    7.7M  12.3M  987.7M  $1,234.57  " + "█" * 24
@@ -118,5 +118,5 @@ TABLE_LINES = st.builds(
 
 @given(st.lists(TABLE_LINES, min_size=1), st.integers(60, 200))
 def test_no_line_is_too_long(lines: list[TableLine], columns: int) -> None:
-    """Whatever is counted, the table fits the terminal."""
+    """The table fits the terminal, whatever is counted."""
     assert max(measure(line) for line in draw(columns, lines)) <= columns

@@ -40,7 +40,7 @@ def draw(rows: list[LedgerRow], question: UsageQuery, columns: int = 80) -> str:
 
 
 def test_a_report_names_its_zone_and_what_its_costs_are() -> None:
-    """Nobody may take an estimate for a bill, or a day for another one."""
+    """An estimate must not look like a bill, nor a day like one in another zone."""
     question = UsageQuery(group=Group.DAY, zone=BERLIN)
     assert draw(ROWS, question) == (
         "Usage by day. Costs are a list-price estimate, not a bill. Times are in\n"
@@ -163,7 +163,7 @@ def test_missing_keys_have_a_name(group: str, label: str) -> None:
 
 
 def test_names_cannot_drive_the_terminal() -> None:
-    """Whatever a branch is called, it is one line of harmless text."""
+    """Any branch name is printed as one line of safe text."""
     rows = [
         LedgerRow(
             totals=Totals(messages=1, unpriced=1), branch="a\x1b[2J\nb", model="m\x1b[31m\u202e"

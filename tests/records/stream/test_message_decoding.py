@@ -82,12 +82,12 @@ def test_json_that_is_no_message_keeps_its_text(line: bytes) -> None:
     "line", [b"", b"  ", b"Hello there.", b'{"type":"user"', b"\xff\xfe", b"} {", b"a {b} c"]
 )
 def test_bytes_that_are_no_json_are_no_message(line: bytes) -> None:
-    """What is not JSON has no message, so that the reader can report it."""
+    """Bytes that are not JSON give no message, so that the reader can report them."""
     assert decode_message(line) is None
 
 
 def test_a_field_of_a_new_shape_costs_only_itself() -> None:
-    """One field that does not fit leaves the others as they are."""
+    """A field with an unexpected value does not affect the others."""
     line = b'{"type":"result","subtype":"success","num_turns":"many","result":"ok"}'
     assert decode_message(line) == Result(subtype="success", result="ok")
 
@@ -144,7 +144,7 @@ def test_a_message_carries_its_span() -> None:
 
 
 def test_stream_json_output_has_a_message_a_line() -> None:
-    """Lines become messages with their place; blank and foreign lines are left out."""
+    """Lines become messages with their positions; blank and foreign lines are skipped."""
     data = b'starting \xe2\x80\xa6\n{"type":"keep_alive"}\r\n\n{"type":"keep_alive"}'
     assert decode_output(data) == (
         KeepAlive(span=Span("", 13, 23)),
@@ -266,7 +266,7 @@ def test_a_record_does_not_look_like_a_stream_message(line: bytes) -> None:
 
 @pytest.mark.parametrize("line", NEITHER)
 def test_other_lines_are_no_stream(line: bytes) -> None:
-    """What is neither is not taken for a stream."""
+    """Other lines are not mistaken for a stream."""
     assert looks_like_stream(line) is False
 
 

@@ -120,7 +120,7 @@ def test_an_error_of_the_api_is_marked_as_one() -> None:
 
 
 def test_the_answer_of_a_local_command_is_a_system_record() -> None:
-    """What the stream dresses up as an answer is a notice in the transcript."""
+    """A message that the stream presents as a reply is a notice in the transcript."""
     line = (
         b'{"type":"assistant","uuid":"u1","session_id":"s1","timestamp":"2026-01-01T00:00:00.000Z",'
         b'"message":{"model":"<synthetic>","content":[{"type":"text","text":"1"}]},'
@@ -213,13 +213,13 @@ def test_a_prompt_keeps_its_origin() -> None:
 
 @pytest.mark.parametrize("mark", [b"isSynthetic", b"is_meta"])
 def test_a_text_of_the_client_is_meta(mark: bytes) -> None:
-    """What was not typed is hidden, as in the transcript; 2.1.260 has a second name for it."""
+    """Text that was not typed is hidden, as in the transcript; 2.1.260 has another field for it."""
     line = b'{"type":"user","message":{"content":"Go on."},"%b":true}' % mark
     assert _convert(line) == User(span=SPAN, message=Prompt(content="Go on."), is_meta=True)
 
 
 def test_a_reply_that_the_client_made_is_meta() -> None:
-    """Words of a hook come as an assistant message, though no model said them."""
+    """Text of a hook arrives as an assistant message, although no model wrote it."""
     line = b'{"type":"assistant","message":{"content":"Hook says hi."},"is_meta":true}'
     assert _convert(line) == Assistant(
         span=SPAN, message=ApiMessage(content="Hook says hi."), is_meta=True
@@ -239,7 +239,7 @@ def test_a_summary_is_known_by_its_opening(content: bytes, synthetic: bytes) -> 
 
 
 def test_a_prompt_that_quotes_a_summary_is_a_prompt() -> None:
-    """What a person sent in is never a summary, whatever it says."""
+    """Text sent by the user is never a summary, whatever it contains."""
     line = b'{"type":"user","message":{"content":"%b"},"isReplay":true}'
     assert _convert(line % SUMMARY_OPENING.encode()) == User(
         span=SPAN, message=Prompt(content=SUMMARY_OPENING)
@@ -405,13 +405,13 @@ def test_a_missing_message_is_filled_whole() -> None:
 
 
 def test_null_in_the_transcript_is_a_gap() -> None:
-    """An opaque field that is written as null says nothing."""
+    """An opaque field that is null counts as missing."""
     streamed = Assistant(error=Raw(b'"unknown"'))
     assert merge(Assistant(error=Raw(b"null")), streamed) == streamed
 
 
 def test_records_of_two_types_are_not_mixed() -> None:
-    """A local command that the stream gave as an answer stays what the transcript says."""
+    """A local command that the stream presents as a reply keeps the type from the transcript."""
     written = LocalCommand(uuid="u1", content="out")
     assert merge(written, Assistant(uuid="u1", request_id="r1")) is written
 

@@ -1,4 +1,4 @@
-"""One line per kind of message, with all that it says."""
+"""One line for each kind of message, with all of its fields."""
 
 import pytest
 from msgspec import Raw
@@ -421,19 +421,19 @@ SIGNALS: dict[bytes, Message] = {
 
 @pytest.mark.parametrize(("line", "expected"), CONVERSATION.items())
 def test_conversation_messages_and_results_keep_every_field(line: bytes, expected: Message) -> None:
-    """Messages of the conversation and the end of a turn decode to all that they say."""
+    """Conversation messages and turn results keep all fields when decoded."""
     assert decode_message(line) == expected
 
 
 @pytest.mark.parametrize(("line", "expected"), SIGNALS.items())
 def test_signals_and_answers_keep_every_field(line: bytes, expected: Message) -> None:
-    """Messages of a type of their own decode to all that they say."""
+    """Messages with a type of their own keep all fields when decoded."""
     assert decode_message(line) == expected
 
 
 @pytest.mark.parametrize(("event", "expected"), EVENTS.items())
 def test_partial_responses_are_typed_events(event: bytes, expected: events.AnyEvent) -> None:
-    """A `stream_event` holds a typed event, or the text of one that is not known."""
+    """A `stream_event` contains a typed event, or the JSON of an unknown one."""
     line = (
         b'{"type":"stream_event","event":%b,"parent_tool_use_id":"t0","api_message_id":"m1",'
         b'"thinking_display":"omitted","ttft_ms":3,"user_message_uuid":"p1",'
@@ -455,6 +455,6 @@ def test_partial_responses_are_typed_events(event: bytes, expected: events.AnyEv
 
 @pytest.mark.parametrize(("request_", "expected"), REQUESTS.items())
 def test_control_requests_are_typed_or_kept(request_: bytes, expected: control.AnyRequest) -> None:
-    """A `control_request` holds a typed request, or the text of one that is not known."""
+    """A `control_request` contains a typed request, or the JSON of an unknown one."""
     line = b'{"type":"control_request","request_id":"q1","request":%b}' % request_
     assert decode_message(line) == control.ControlRequest(request_id="q1", request=expected)

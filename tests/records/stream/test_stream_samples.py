@@ -124,7 +124,7 @@ def _unwrap(content: Content) -> Content:
 
 
 def _contradictions(said: msgspec.Struct, written: msgspec.Struct, path: str = "") -> Iterator[str]:
-    """Fields of which both speak and not with one voice."""
+    """Return the fields that both have with different values."""
     for name in said.__struct_fields__:
         mine, other = getattr(said, name), getattr(written, name)
         if _is_missing(mine) or mine is False or mine == other or name in {"span", "content"}:
@@ -188,7 +188,7 @@ def test_plain_text_output_has_no_message(shared: Path) -> None:
 
 
 def test_a_log_around_indented_messages_is_not_mistaken_for_them(shared: Path) -> None:
-    """The logs of a wrapper, which prints messages over many lines, hold none on a single line."""
+    """A wrapper's log with pretty-printed messages contains no message on a single line."""
     paths = sorted(shared.glob("corpus/_stream/**/*.txt"))
     assert {type(decode_message(line)) for line in _lines(paths)} == {type(None), UnknownMessage}
 
@@ -209,7 +209,7 @@ def test_streams_and_transcripts_are_distinguished(shared: Path) -> None:
 
 @pytest.mark.parametrize("version", JOINED)
 def test_stream_and_transcript_have_the_same_content(shared: Path, version: str) -> None:
-    """What the stream and the transcript hold under one uuid says the same."""
+    """Records with the same uuid in stream and transcript have the same content."""
     pairs = list(_pairs(shared / "real_cli" / version))
     assert len(pairs) == JOINED[version]
     assert {

@@ -1,4 +1,4 @@
-"""One line per subtype of `system` messages, with all that it says."""
+"""One line for each subtype of `system` messages, with all of its fields."""
 
 import pytest
 from msgspec import Raw
@@ -309,7 +309,7 @@ MESSAGES: dict[bytes, system.SystemMessage] = {
 
 @pytest.mark.parametrize(("fields", "expected"), MESSAGES.items())
 def test_a_subtype_chooses_the_class(fields: bytes, expected: system.SystemMessage) -> None:
-    """A `system` message decodes to the class of its subtype, with all that it says."""
+    """A `system` message decodes to the class of its subtype, with all fields."""
     assert decode_message(b'{"type":"system","subtype":%b}' % fields) == expected
 
 

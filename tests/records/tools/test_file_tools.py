@@ -307,7 +307,7 @@ def test_a_text_has_as_many_lines_as_were_joined(lines: list[str]) -> None:
 
 @given(LINES, LINES)
 def test_a_patch_accounts_for_the_difference_in_length(old: list[str], new: list[str]) -> None:
-    """What a patch adds minus what it removes is by how much the file grew."""
+    """Lines added minus lines removed equal the growth of the file."""
     diff = [line for line in difflib.ndiff(old, new) if line[0] != "?"]
     count = count_patch_lines([PatchHunk(lines=tuple(diff))])
     assert count.added - count.removed == len(new) - len(old)

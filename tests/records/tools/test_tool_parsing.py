@@ -58,7 +58,7 @@ VALUES = st.recursive(
 
 
 def test_every_class_of_a_tool_is_named_by_the_package() -> None:
-    """Who narrows an input or a result imports its class from one place, whatever its family."""
+    """All input and result classes can be imported from one package."""
     assert {found.__name__ for found in _list_classes()} - {*tools.__all__} == set()
 
 
@@ -115,7 +115,7 @@ def test_exit_codes_are_read_from_the_text(text: str, expected: int | None) -> N
     [b"", b"null", b"true", b"5", b'"a"', b"[]", b"{", b"nonsense", b'{"hammer":1}', DEEP],
 )
 def test_an_input_that_fits_nothing_is_unknown(text: bytes) -> None:
-    """What is no object, no JSON, or has no field of the tool is kept as it was written."""
+    """Input that is not an object, not JSON, or without known fields is kept unchanged."""
     assert parse_input("Bash", Raw(text)) == UnknownInput(raw=Raw(text))
 
 
@@ -124,7 +124,7 @@ def test_an_input_that_fits_nothing_is_unknown(text: bytes) -> None:
     [b"", b"null", b"true", b"5", b"{", b'"a', b"[1", b"[1,2]", b'{"hammer":1}', DEEP],
 )
 def test_a_result_that_fits_nothing_is_unknown(text: bytes) -> None:
-    """What is no text, no blocks and no object of the tool is kept as it was written."""
+    """A result that is neither text, blocks nor an object of the tool is kept unchanged."""
     assert parse_result("Bash", Raw(text)) == UnknownResult(raw=Raw(text))
 
 
@@ -197,6 +197,6 @@ def test_any_json_parses(name: str, value: object) -> None:
 
 @given(NAMES, st.binary(max_size=40))
 def test_any_bytes_parse(name: str, data: bytes) -> None:
-    """Even bytes that are no JSON make no parsing fail."""
+    """Parsing never fails, not even on bytes that are not JSON."""
     assert isinstance(parse_input(name, Raw(data)), ToolInput)
     assert isinstance(parse_result(name, Raw(data)), ToolOutput)

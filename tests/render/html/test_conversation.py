@@ -54,7 +54,7 @@ def test_a_call_shows_its_input_and_its_output() -> None:
 
 
 def test_a_description_is_shown_once() -> None:
-    """The line of a call shows it: its fields are the others, and none if there are none."""
+    """It is in the line of the call, and not repeated among the fields."""
     described = replace(CALL, description="Run the tests")
     said = ("description", "Run the tests")
     alone = replace(described, input=(*CALL.input, Fields((said,))))
@@ -126,7 +126,7 @@ def _with_steps(*steps: Step) -> str:
 
 
 def test_what_is_behind_a_call_is_fetched_when_it_is_opened() -> None:
-    """A page holds the line of a call and where the rest is."""
+    """The page contains only the line of a call and the URL of its details."""
     html = _with_steps(CALL)
     start, end = html.index('<details class="call"'), html.index("</details>")
     assert html[start:end] == _squeeze(
@@ -189,7 +189,7 @@ def test_every_string_of_a_turn_is_only_text() -> None:
 
 
 def test_a_run_of_notices_is_one_line() -> None:
-    """It says how many there are, and opens to all of them; each keeps its anchor."""
+    """The line shows their number and expands to all of them; each keeps its anchor."""
     tried = tuple(
         NoticeStep(
             uuid=f"u-{number}",

@@ -50,14 +50,14 @@ def test_markdown_becomes_html_of_ours(markdown: str, expected: str) -> None:
     [">" * 100_000, "**a " * 20_000, "- " * 20_000, "[" * 50_000, "`" * 50_000, "<a " * 20_000],
 )
 def test_nesting_beyond_reason_takes_no_time(hostile: str) -> None:
-    """A sanitiser that visits every level would need minutes for these."""
+    """A sanitiser that visits every level would take minutes for these."""
     before = time.process_time()
     render_markdown(hostile)
     assert time.process_time() - before < 10
 
 
 def test_what_is_nested_beyond_reason_stays_readable() -> None:
-    """It is shown as it was written."""
+    """It is shown as plain text."""
     assert render_markdown(">" * 70 + "x") == f'<pre class="plain">{"&gt;" * 70}x</pre>'
 
 
@@ -70,5 +70,5 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_what_is_harmless_is_written_as_the_sanitiser_writes_it(markdown: str) -> None:
-    """A text is the same HTML alone and below a link, which only the sanitiser lets pass."""
+    """Harmless Markdown gives the same HTML with and without the sanitiser, which links require."""
     assert render_markdown(LINK + markdown) == render_markdown(LINK) + render_markdown(markdown)

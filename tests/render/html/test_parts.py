@@ -69,7 +69,7 @@ def test_no_payload_becomes_more_than_text(maker: int) -> None:
 
 @given(st.text(), st.sampled_from(MAKERS))
 def test_no_text_becomes_more_than_text(text: str, maker: Callable[[str], Part]) -> None:
-    """Whatever the text, only tags and attributes of a conversation come out."""
+    """Any text renders to only the tags and attributes of a conversation."""
     assert find_dangers(render_part(maker(text))) == []
 
 
@@ -183,6 +183,6 @@ def test_parts_follow_each_other() -> None:
 
 
 def test_a_long_block_is_cut_and_says_so() -> None:
-    """A page never holds megabytes of one output."""
+    """A page never contains megabytes of a single output."""
     shown = render_part(Plain("x" * (MAX_BLOCK_LENGTH + 5)))
     assert shown == f'<pre class="plain">{"x" * MAX_BLOCK_LENGTH}\n… 5 more characters</pre>'

@@ -40,7 +40,7 @@ def _show(data: bytes, media_type: str = "image/png") -> str:
     [(_png(9, 9), "png"), (_jpeg(9, 9), "jpeg"), (_gif(9, 9), "gif"), (_webp(9, 9), "webp")],
 )
 def test_the_bytes_decide_the_type(data: bytes, kind: str) -> None:
-    """What the transcript claims is only the words beside the picture."""
+    """The type given in the transcript is only shown as text next to the picture."""
     encoded = base64.b64encode(data).decode()
     assert _show(data, "text/html") == (
         f'<img class="picture" loading="lazy" alt="text/html" src="data:image/{kind};base64,'

@@ -1,4 +1,4 @@
-"""What makes a conversation quick to read: names that stay whole, figures beside a turn."""
+"""Readability of a conversation: file names are never cut, and each turn has its figures."""
 
 import re
 
@@ -23,7 +23,7 @@ from tests.render.turns import CALL, TURN
     ],
 )
 def test_the_name_of_a_file_is_never_cut(title: str, tool: str, parts: tuple[str, str]) -> None:
-    """It is apart from its folder, which loses letters first; commands stay as they are."""
+    """It is separate from its folder, which is shortened first; commands are not shortened."""
     assert split_path(title, tool) == parts
 
 
@@ -39,7 +39,7 @@ def test_the_name_of_a_file_is_never_cut(title: str, tool: str, parts: tuple[str
     ],
 )
 def test_progress_is_folded_to_its_last_state(printed: str, shown: str) -> None:
-    """What a terminal would have overwritten is left out."""
+    """Lines that a terminal would have overwritten are left out."""
     assert fold_progress(printed) == shown
 
 
@@ -57,7 +57,7 @@ def test_lines_are_broken_where_they_were_broken() -> None:
     ],
 )
 def test_formulas_are_shown_as_their_source(written: str, shown: str) -> None:
-    """No script draws them; prices and variables are none."""
+    """No script renders them; prices and variables are not formulas."""
     assert render_markdown(written) == shown
 
 
@@ -120,5 +120,5 @@ def test_changes_of_a_turn_are_counted() -> None:
     ("tokens", "share"), [(50_000, 25), (200_000, 100), (500_000, 50), (3_000_000, 100)]
 )
 def test_context_is_drawn_in_its_window(tokens: int, share: int) -> None:
-    """The window is the smallest known one that holds it."""
+    """The window is the smallest known one that fits it."""
     assert f'class="used" width="{share}%"' in render_context(tokens)

@@ -1,4 +1,4 @@
-"""Text from a transcript stays in its place in a Markdown document."""
+"""Text from a transcript cannot break the structure of a Markdown document."""
 
 import re
 
@@ -53,7 +53,7 @@ def test_prose_is_changed_as_little_as_possible(text: str, expected: str) -> Non
 
 
 def find_escapes(written: str) -> list[str]:
-    """Return what breaks out of its place when a parser reads it between two paragraphs."""
+    """Return what escapes its block when a parser reads it between two paragraphs."""
     html = comrak.render_markdown(f"before\n\n{written}\n\nafter-it\n")
     found = [] if html.endswith("<p>after-it</p>\n") else ["what follows is swallowed"]
     found += ["HTML"] if "raw HTML omitted" in html else []
@@ -64,7 +64,7 @@ def find_escapes(written: str) -> list[str]:
 @given(st.lists(PIECES, max_size=8).map("\n".join))
 @example("  - ```\n\t<p>\n  - ```")
 def test_no_text_breaks_out_of_its_place(text: str) -> None:
-    """Whatever is put together, what follows it is what it was."""
+    """Whatever is combined, the text after it is unaffected."""
     assert find_escapes(write_prose(text)) == []
     assert find_escapes(quote(write_prose(text))) == []
     assert find_escapes(write_block(text)) == []
@@ -82,7 +82,7 @@ def test_no_payload_breaks_out_of_its_place() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("`~ab\n <&*_[]#|\\")))
 def test_code_is_shown_as_it_is(text: str) -> None:
-    """Blocks and spans hold their text exactly, whatever fences are in it."""
+    """Blocks and spans contain their text exactly, whatever fences are in it."""
     html = comrak.render_markdown(write_block(text))
     shown = re.sub(r"^<pre><code>|\n?</code></pre>\n$", "", html)
     assert _unescape(shown).strip("\n") == text.strip("\n")
@@ -100,7 +100,7 @@ def _unescape(html: str) -> str:
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("`~ab <&*_[]#|\\-+1.!")))
 def test_words_are_shown_as_they_are(text: str) -> None:
-    """What Markdown would interpret is escaped."""
+    """Characters that are special in Markdown are escaped."""
     line = " ".join(text.split())
     extensions = comrak.ExtensionOptions()
     extensions.strikethrough = extensions.table = True

@@ -54,7 +54,7 @@ def test_no_colour_hides_text(sequence: str, ink: TextRunStyle) -> None:
 
 
 def test_other_sequences_are_shown() -> None:
-    """What is not a colour is text that says what it would have done."""
+    """Sequences other than colours are shown as text that names their effect."""
     text = "a\x1b[32mb\x1b[2Jc\x1b[0md\x1b]0;t\x07"
     assert list(iter_runs(text)) == [
         ("a", TextRunStyle()),

@@ -75,6 +75,6 @@ def test_changes_are_as_safe(
 
 @pytest.mark.parametrize("name", [*PAYLOADS, *COLOURS])
 def test_the_test_would_notice(name: str) -> None:
-    """Every payload that is sent as it is is found, by its characters or by what it hides."""
+    """Every payload that is sent unchanged is found, by its characters or by what it hides."""
     payload = PAYLOADS.get(name) or COLOURS[name][0]
     assert find_harm(payload) != [] or name in ("tower of accents", "selectors")

@@ -137,7 +137,7 @@ def test_code_has_the_colours_of_the_terminal() -> None:
 
 
 def test_long_code_is_not_highlighted() -> None:
-    """A lexer may take seconds for a line that nobody reads."""
+    """A lexer may take seconds for a minified line."""
     assert render(Code(f"return {'1' * 3000}", language="python"), 5000, COLOURED) == [
         f"return {'1' * 3000}"
     ]
@@ -151,6 +151,6 @@ def test_what_changed_in_a_line_is_pointed_out() -> None:
 
 
 def test_errors_are_red_where_they_have_no_colour() -> None:
-    """What a program wrote as an error is red, unless it chose a colour itself."""
+    """Standard error is red, unless the program set a colour itself."""
     lines = render(Output("bad \x1b[32mgood", is_error=True), canvas=COLOURED)
     assert lines == ["\x1b[31mbad \x1b[0m\x1b[32mgood\x1b[0m"]

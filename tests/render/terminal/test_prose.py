@@ -77,7 +77,7 @@ def test_links_are_text() -> None:
 
 @given(st.lists(WORDS, max_size=12).map(" ".join), st.integers(20, 90))
 def test_every_letter_is_drawn(text: str, columns: int) -> None:
-    """Whatever the Markdown, no letter of it is missing."""
+    """No letter of any Markdown text is lost."""
     drawn = Counter("".join(render(Prose(text), columns)))
     letters = Counter(filter(str.isalpha, safe_text(text)))
     assert letters - drawn == Counter()

@@ -17,7 +17,7 @@ ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
 
 
 def is_harmless(character: str) -> bool:
-    """Tell by the Unicode tables, not by our own, whether a terminal only shows a character."""
+    """Return whether a terminal only displays a character, by the Unicode tables."""
     return (
         unicodedata.category(character) not in HIDDEN_CATEGORIES
         and unicodedata.bidirectional(character) not in REORDERING
@@ -57,18 +57,18 @@ def test_every_harmful_character_is_noticed_by_itself() -> None:
     "text", ["plain", "two\nlines\tand a tab", "麻婆豆腐", "👩\u200d🍳", "می\u200cروم", "e\u0301"]
 )
 def test_words_of_every_script_stay_as_they_are(text: str) -> None:
-    """What a person writes is not touched, joiners included: emoji and Persian need them."""
+    """Ordinary text is unchanged, including the joiners of emoji and Persian."""
     assert safe_text(text) == text
 
 
 def test_a_single_line_stays_one() -> None:
-    """Where a table or a list needs it, line feeds and tabs are shown as well."""
+    """Line feeds and tabs are made visible too, for tables and lists."""
     assert safe_text("a\nb\tc", single_line=True) == "a\u2039U+000A\u203ab\u2039U+0009\u203ac"
 
 
 @given(ANYTHING)
 def test_only_harmless_characters_come_out(text: str) -> None:
-    """Whatever goes in, a terminal can do nothing but show what comes out."""
+    """Whatever the input, a terminal can only display the output."""
     assert all(map(is_harmless, safe_text(text, single_line=True)))
     assert all(character in "\n\t" or is_harmless(character) for character in safe_text(text))
 
@@ -109,7 +109,7 @@ def test_shortened_text_fits(text: str, columns: int) -> None:
 
 @given(ANYTHING)
 def test_what_is_shown_can_be_taken_back(text: str) -> None:
-    """A text that holds no signs of ours is what its shown form is restored to."""
+    """The visible form of a text without our own marks can be converted back."""
     plain = text.replace("␛", "").replace("‹", "")
     assert restore_text(safe_text(plain)) == plain
 
@@ -137,6 +137,6 @@ def test_no_tag_is_cut_in_the_middle_of_a_text(columns: int, shown: str) -> None
 
 
 def test_a_tag_before_the_end_of_a_path_is_left_out() -> None:
-    """Where the end of the text is kept."""
+    """The end of the path is kept."""
     text = "/srv/[redacted:aws-key#1]/reef/notes.md"
     assert shorten(text, 30) == "/srv/…/reef/notes.md"

@@ -77,7 +77,7 @@ def test_a_rule_shows_as_much_as_fits(columns: int, rule: str) -> None:
 
 
 def test_a_rule_names_what_is_unusual() -> None:
-    """Who asked, if it was not typed, the mode, and that the branch was abandoned."""
+    """The author if it was not typed, the mode, and that the branch was abandoned."""
     view = replace(
         TURN,
         kind=InputKind.TASK_NOTIFICATION,
@@ -133,7 +133,7 @@ def test_long_input_that_nobody_typed_is_cut() -> None:
 
 
 def test_texts_are_separated_and_calls_grouped() -> None:
-    """Calls that follow each other are one block; what is said has space around it."""
+    """Consecutive calls form one block; text has blank lines around it."""
     said = TextStep(uuid="a", message_id="m", role="assistant", parts=(Prose("Hello."),))
     asked = TextStep(uuid="b", message_id="n", role="user", parts=(Plain("wait"),))
     lines = render_steps(said, CALL, CALL, said, asked)
@@ -203,7 +203,7 @@ def test_a_long_title_gives_way() -> None:
 
 
 def test_notices_have_signs_and_compactions_a_rule() -> None:
-    """What happened around the conversation is shown in place; routine only with everything."""
+    """Notices are shown in place; routine ones only with `--tools full`."""
     error = NoticeStep(
         uuid="a", kind=NoticeKind.API_ERROR, title="529", parts=(Plain("Overloaded"),)
     )
@@ -215,7 +215,7 @@ def test_notices_have_signs_and_compactions_a_rule() -> None:
 
 
 def test_notices_that_repeat_are_one_line() -> None:
-    """It says how many, and has each content once; all are shown with everything, or if marked."""
+    """The line has their number and each text once; all are shown in full output, or if marked."""
     tried = [
         NoticeStep(
             uuid=f"r{number}",

@@ -1,4 +1,4 @@
-"""Which records of a session are neither shown in its views nor listed as hidden."""
+"""Find records of a session that are neither shown in its views nor listed as hidden."""
 
 from collections.abc import Iterable, Iterator
 
@@ -124,7 +124,7 @@ class _Accounts:
         return message.prompt.kind in HIDDEN_INPUTS and not any(map(self._is_unseen, results))
 
     def _is_unseen(self, call_id: str) -> bool:
-        """Whether a result is shown nowhere; a later one may have taken its place."""
+        """Return whether a call's result is not shown; a later one may have replaced it."""
         call = self._session.find_tool_call(call_id)
         if call is None:
             return call_id not in self._session.orphan_results

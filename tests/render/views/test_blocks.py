@@ -1,4 +1,4 @@
-"""Content blocks as they are shown."""
+"""Views of content blocks."""
 
 from msgspec import Raw
 
@@ -28,7 +28,7 @@ def test_words_are_prose_where_somebody_wrote_them() -> None:
 
 
 def test_pictures_and_documents_wherever_they_lie() -> None:
-    """Bytes, addresses and texts are each shown as far as the transcript holds them."""
+    """Bytes, URLs and texts are shown as far as the transcript contains them."""
     assert show_blocks(
         (
             Image(source=Source(media_type="image/png", data="AA")),

@@ -29,7 +29,7 @@ def _apply(hunks: tuple[Hunk, ...], before: list[str]) -> list[str]:
 
 
 def test_texts_too_large_to_compare() -> None:
-    """Beyond the limit there is no answer; a long text against a short one is fine."""
+    """Beyond the limit there is no diff; a long text and a short one can be compared."""
     assert compare("a\n" * 400, "b\n" * 400) is None
     assert compare("a\n" * 20_000, "b") is not None
 

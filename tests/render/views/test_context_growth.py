@@ -1,6 +1,4 @@
-"""What each turn added to the context: the parts add up, and nothing is claimed to be known that
-the transcript does not say.
-"""
+"""The context that each turn added: parts add up, and unrecorded parts are never shown as known."""
 
 from collections.abc import Iterable, Sequence
 
@@ -47,7 +45,7 @@ def answer(
 
 
 def grow(chain: Iterable[Chain]) -> list[ContextGrowth | None]:
-    """What each turn of a session added."""
+    """Return the context growth of each turn of a session."""
     return [turn.context_growth for turn in build_turn_views(Session(chain))]
 
 
@@ -75,7 +73,7 @@ def test_the_first_request_is_mostly_not_in_the_transcript() -> None:
 
 
 def test_instructions_at_the_start_are_named_as_claude_code_names_them() -> None:
-    """What the client attached at the start has the categories of its own `/context`."""
+    """Attachments at the start have the categories of Claude Code's own `/context`."""
     attached = (
         attachment("i", "instructions", files=[{"content": "y" * 4_000}]),
         attachment("s", "skill_listing", content="z" * 400),
@@ -175,7 +173,7 @@ def test_a_microcompaction_in_the_middle_of_a_turn() -> None:
 
 
 def test_a_reply_without_usage_is_estimated_with_what_follows() -> None:
-    """A request that does not say how much it read is passed over, and nothing of it is lost."""
+    """A request without usage is skipped, and counted with the next one."""
     chain = in_a_row(
         *OPENING,
         user("c", "y" * 360),
@@ -192,7 +190,7 @@ def test_a_reply_without_usage_is_estimated_with_what_follows() -> None:
 
 
 def test_the_placeholder_of_a_stream_is_not_the_size_of_a_reply() -> None:
-    """Some clients recorded one token for a long reply: its text says more."""
+    """Some clients recorded one token for a long reply; its length is used instead."""
     chain = in_a_row(
         user("a", "x" * 360),
         answer("b", 20_000, 1, "w" * 3_560),
@@ -225,7 +223,7 @@ def test_a_picture_is_not_measured_by_its_bytes() -> None:
 
 
 def test_a_rewound_turn_is_compared_with_the_turn_that_it_continues() -> None:
-    """What the abandoned branch read is not in the context of the other one."""
+    """Text on an abandoned branch is not in the context of the other branch."""
     prompt, again = user("c", "y" * 360, "b"), user("e", "z" * 360, "b")
     first, second = answer("d", 90_000, 5, "So."), answer("f", 20_130, 5, "So.")
     rewound = (*in_a_row(prompt, first), *in_a_row(again, second))
@@ -245,13 +243,13 @@ def test_a_copied_history_is_continued() -> None:
 
 
 def test_a_session_that_starts_with_a_summary() -> None:
-    """What another file was compacted to is all that is known at the start of this one."""
+    """The summary of another file is all that is known at the start of this one."""
     (growth,) = grow(in_a_row(summary("a", "s" * 3_960), answer("b", 8_000, 5, "Yes.")))
     assert show(growth) == [(Kind.UNRECORDED, "", 7_000, True), (Kind.SUMMARY, "", 1_000, True)]
 
 
 def test_a_message_of_the_client_changes_nothing() -> None:
-    """What the client says in the name of the model is not a request."""
+    """A synthetic reply is not a request."""
     made_up = reply("d", "API Error", message={"model": "<synthetic>", "usage": {}})
     assert grow(in_a_row(*OPENING, user("c", "go"), made_up))[1] is None
 
@@ -297,7 +295,7 @@ def _write(steps: Sequence[tuple[str, *tuple[int, ...]]]) -> list[Chain]:
 def test_the_parts_add_up_to_the_growth(
     steps: Sequence[tuple[str, *tuple[int, ...]]],
 ) -> None:
-    """Whatever a transcript says, parts add up to the growth, and growth to the context."""
+    """For any transcript, parts add up to the growth, and growth to the context."""
     context = 0
     for turn in build_turn_views(Session(_write(steps))):
         growth = turn.context_growth

@@ -1,4 +1,4 @@
-"""Every text of every known record and block is shown, unless a reason says why not."""
+"""Every text of every known record and block is shown, unless it is listed with a reason."""
 
 import json
 from typing import get_args
@@ -34,7 +34,7 @@ LEFT_OUT = {
         for name in ("id", "cache_control")
     },
 }
-"""What views of their own leave out of the fields that they read, and why."""
+"""Fields that special views leave out, and why."""
 
 RECORDS = [each for each in list_records() if not issubclass(each[1], JournalRow)]
 """Journal rows are left out: `journal.jsonl` is not a transcript, and no session holds any."""
@@ -55,7 +55,7 @@ def _is_shown(line: Json) -> bool:
     ("kind", "line"), [each[1:] for each in RECORDS], ids=[each[0] for each in RECORDS]
 )
 def test_every_text_of_a_record_is_shown_or_excused(kind: type[Record], line: Json) -> None:
-    """What a record says is in a view, or the list says why it is not."""
+    """Every text of a record is in a view, or listed with a reason."""
     hidden = [
         name_of(way)
         for way, value in iter_struct(kind, [])
@@ -117,7 +117,7 @@ def test_state_is_a_routine_notice_where_it_changes() -> None:
 
 
 def test_a_file_of_state_alone_has_no_turns() -> None:
-    """What only states facts about a session is not a conversation."""
+    """A file with only state records has no conversation."""
     record = decode_record(b'{"type":"summary","summary":"Fix it","leafUuid":"elsewhere"}')
     assert record is not None
     assert build_turn_views(Session([record])) == ()

@@ -19,7 +19,7 @@ SESSIONS = {
 
 @pytest.mark.parametrize("name", SESSIONS)
 def test_views_of_a_demo_session(name: str) -> None:
-    """Every turn, step and part is as the file says."""
+    """Every turn, step and part equals the golden file."""
     session = open_session(SESSIONS[name], root=CLAUDE_DIRECTORY)
     encoded = msgspec.json.encode(build_turn_views(session))
     check_golden(GOLDEN / f"{name}.json", msgspec.json.format(encoded, indent=1).decode() + "\n")

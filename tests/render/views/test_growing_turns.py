@@ -42,7 +42,7 @@ class Script:
         self.lines.append((agent, record))
 
     def prompt(self, text: str = "do it") -> None:
-        """Write what a person asks for."""
+        """Write a prompt."""
         self.write({"type": "user", "message": {"role": "user", "content": text}})
 
     def reply(self, *blocks: Line, agent: str | None = None, is_new: bool = True) -> None:
@@ -191,7 +191,7 @@ def read_at_once(lines: Sequence[tuple[str | None, Record]]) -> tuple[TurnView, 
 )
 @settings(max_examples=300, deadline=None)
 def test_growing_equals_reading_at_once(acts: list[tuple[str, int]]) -> None:
-    """Whatever a conversation goes on with, the views are those of all records so far."""
+    """However a conversation continues, the views are those of all records so far."""
     script = Script()
     script.prompt()
     for name, number in acts:
@@ -201,7 +201,7 @@ def test_growing_equals_reading_at_once(acts: list[tuple[str, int]]) -> None:
 
 
 def test_a_background_agent_grows_after_its_result() -> None:
-    """A subagent that runs on is shown as it is, also in a part of the turn that is settled."""
+    """A subagent that keeps running is updated, even in a part of the turn that is complete."""
     script = Script()
     script.prompt()
     script.call("Agent")

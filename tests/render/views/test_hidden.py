@@ -37,7 +37,7 @@ def test_every_record_of_the_demo_is_shown_or_listed(path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_record_of_real_clients_is_shown_or_listed(shared: Path) -> None:
-    """What five versions of the client wrote is accounted for."""
+    """Holds for recordings of five versions of the client."""
     paths = sorted(shared.glob("real_cli/*/config*/projects/**/*.jsonl"))
     lost = {path.name: find_unaccounted(Session(read_transcript(path))) for path in paths}
     assert paths
@@ -46,7 +46,7 @@ def test_every_record_of_real_clients_is_shown_or_listed(shared: Path) -> None:
 
 @pytest.mark.slow
 def test_every_record_of_the_corpus_is_shown_or_listed(shared: Path) -> None:
-    """What other people's sessions hold is accounted for."""
+    """Holds for published sessions."""
     paths = sorted(path for path in shared.glob("corpus/[!_]*/**/*.jsonl") if path.is_file())
     lost = {str(path): find_unaccounted(Session(read_transcript(path))) for path in paths}
     assert paths
@@ -67,7 +67,7 @@ def test_every_kind_of_attachment_is_shown_or_listed() -> None:
 
 
 def test_every_notice_of_the_client_is_shown_or_listed() -> None:
-    """What the client says in words is shown, whatever the subtype."""
+    """Text of the client is shown, whatever the subtype."""
     empty = {
         name
         for name in SYSTEM_SUBTYPES

@@ -23,7 +23,7 @@ def _make_notice(uuid: str, title: str, kind: NoticeKind = NoticeKind.RETRY) -> 
 
 
 def test_notices_with_the_same_words_are_a_run() -> None:
-    """Facts after the words may differ; words and kinds may not, and nothing may be between."""
+    """Details after the text may differ; text and kind may not, and notices must be adjacent."""
     failed, again, third = (
         _make_notice(str(number), f"The request failed · attempt {number} of 10")
         for number in range(3)
@@ -38,7 +38,7 @@ def test_notices_with_the_same_words_are_a_run() -> None:
 
 
 def test_a_step_can_be_kept_apart() -> None:
-    """What a link leads to is by itself, between the runs before and after it."""
+    """The target of a link stays separate, between the runs before and after it."""
     steps = [_make_notice(str(number), "Stop hook succeeded") for number in range(5)]
     assert [*fold_notices(steps, {"2"})] == [
         NoticeRun((steps[0], steps[1])),

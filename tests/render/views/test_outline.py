@@ -102,7 +102,7 @@ def test_subagents_are_a_tree() -> None:
 
 
 def test_the_context_of_a_turn_is_that_of_its_last_reply() -> None:
-    """What the model read, also from its cache, and not what it wrote."""
+    """It includes cache reads, but not the output."""
     read = {"input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 50}
     more = {"input_tokens": 7, "cache_creation_input_tokens": 200, "output_tokens": 50}
     records = in_a_row(

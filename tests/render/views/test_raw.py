@@ -1,4 +1,4 @@
-"""Records as the bytes say them."""
+"""Raw records."""
 
 from pathlib import Path
 
@@ -29,5 +29,5 @@ def test_records_that_no_file_holds() -> None:
 
 
 def test_bytes_that_are_no_json() -> None:
-    """Damaged bytes are shown as far as they are text."""
+    """Damaged bytes are shown as far as they are valid text."""
     assert show_raw(b'{"a":\xff\n') == Json('{"a":\ufffd')

@@ -69,7 +69,7 @@ def noted(
 
 
 def test_turn_is_headed_by_the_words_of_the_person() -> None:
-    """What the editor added to the text, and files mentioned in it, are contexts."""
+    """Context added by the editor, and files mentioned in the prompt, are contexts."""
     opened = "<ide_opened_file>The user opened the file /p/a.py in the IDE.</ide_opened_file>"
     picture = {"type": "image", "source": {"media_type": "image/png", "data": "AA"}}
     usage = {"input_tokens": 3, "output_tokens": 5}

@@ -1,11 +1,11 @@
-"""JSON of any shape as it is shown."""
+"""Views of arbitrary JSON."""
 
 from recollect.documents.turn_documents import Fields, Json
 from recollect.render.views.part_builders import show_fields, show_json, show_value
 
 
 def test_flat_objects_are_named_values() -> None:
-    """Strings are shown as they read, other values as they are written."""
+    """Strings are shown unquoted, other values as JSON."""
     raw = b'{"a":"x\\ny","b":1.50,"c":null,"d":true}'
     assert show_value(raw) == (
         Fields((("a", "x\ny"), ("b", "1.50"), ("c", "null"), ("d", "true"))),
@@ -13,19 +13,19 @@ def test_flat_objects_are_named_values() -> None:
 
 
 def test_other_values_are_json() -> None:
-    """Lists, and objects that hold others, are indented."""
+    """Lists and nested objects are indented."""
     assert show_value(b'{"a":[]}') == (Json('{\n  "a": []\n}'),)
     assert show_value(b"[1]") == (Json("[\n  1\n]"),)
 
 
 def test_nothing_is_shown_as_nothing() -> None:
-    """What was not written, and what is empty, has no part."""
+    """Missing and empty values give no part."""
     assert [show_value(b""), show_value(b"null"), show_value(b"{}")] == [(), (), ()]
     assert show_fields(("a", None), ("b", ()), ("c", "")) == ()
 
 
 def test_text_that_is_no_json() -> None:
-    """What cannot be indented is shown as it is."""
+    """Text that is not JSON is shown unchanged."""
     assert show_json(b"{nope") == Json("{nope")
 
 

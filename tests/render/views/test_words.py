@@ -16,10 +16,10 @@ from recollect.render.views.part_builders import join_facts, take_line
     ],
 )
 def test_one_line_of_many(text: str, line: str) -> None:
-    """The first line that says something, with a mark when there is more."""
+    """The first line that is not blank, with an ellipsis if there are more."""
     assert take_line(text) == line
 
 
 def test_facts_in_a_line() -> None:
-    """What says nothing leaves no trace."""
+    """Empty facts are left out."""
     assert join_facts("a", None, "", "b") == "a · b"

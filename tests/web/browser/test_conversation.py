@@ -116,7 +116,7 @@ def test_the_box_is_free_while_a_prompt_is_sent(desk: Visit, talker: Talker) -> 
 
 
 def test_new_things_are_shown_to_those_at_the_end(desk: Visit, talker: Talker) -> None:
-    """A new card is visible on a long page, but a user who has scrolled up is not moved."""
+    """A new card is scrolled into view on a long page, unless the user has scrolled up."""
     page = start(desk, talker.project)
     for number in range(1, 7):
         send(page, f"say {'long ' * 60}")

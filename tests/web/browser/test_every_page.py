@@ -72,7 +72,7 @@ def raw_page(server: RunningServer) -> str:
 def test_pages_keep_to_their_frame(
     start_visit: StartVisit, server: RunningServer, language: Language, size: tuple[int, int]
 ) -> None:
-    """No page is wider than the screen, in another language, or without its theme."""
+    """Pages fit the screen and use the chosen language and theme."""
     found = start_visit(Look("light", language, size))
     wrong: dict[str, object] = {}
     for path in [*PAGES, raw_page(server)]:

@@ -1,4 +1,4 @@
-"""The form on which an export is reviewed, in a browser: it is sent, and answered with a file."""
+"""The review form of an export, in a browser: submitted, and answered with a file."""
 
 import pytest
 
@@ -11,7 +11,7 @@ SESSION = "94791a87-9d13-410a-a632-25a9b25c1b45"
 
 
 def test_the_file_is_downloaded_from_the_review(desk: Visit) -> None:
-    """A form says where it comes from only if its page may; without that it is refused."""
+    """The form sends its origin, without which it would be refused."""
     page = desk.open(f"/s/{SESSION}")
     page.locator(".export-menu > summary").click()
     page.locator(".export-menu select[name=format]").select_option("markdown")
@@ -26,7 +26,7 @@ def test_the_file_is_downloaded_from_the_review(desk: Visit) -> None:
 
 
 def test_original_lines_are_downloaded_once_the_word_is_typed(desk: Visit) -> None:
-    """The menu leads to a page that asks for it."""
+    """The menu links to a page that asks for the word."""
     page = desk.open(f"/s/{SESSION}")
     page.locator(".export-menu > summary").click()
     page.locator(".export-menu select[name=format]").select_option("jsonl")
@@ -42,7 +42,7 @@ def test_original_lines_are_downloaded_once_the_word_is_typed(desk: Visit) -> No
 
 
 def test_a_range_of_turns_is_downloaded_from_the_menu(desk: Visit) -> None:
-    """From the turn that is read; a range that is none is refused before the form is sent."""
+    """Starting at the visible turn; an invalid range is rejected before the form is sent."""
     page = desk.open(f"/s/{SESSION}")
     page.locator(".export-menu > summary").click()
     field = page.locator(".export-menu [name=turns]")

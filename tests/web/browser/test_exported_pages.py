@@ -1,4 +1,4 @@
-"""An exported page is opened from disk: nothing in it runs, and it asks for nothing."""
+"""An exported page is opened from disk: nothing in it runs, and it requests nothing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ FIND_HARM = r"""() => {
 
 @contextmanager
 def open_page(browser: Browser, path: Path) -> Iterator[tuple[Page, list[str]]]:
-    """Open a file from disk; whatever it asks for, logs or throws is noted."""
+    """Open a file from disk; all requests, console messages and errors are recorded."""
     context = browser.new_context()
     context.add_init_script(WATCH)
     page = context.new_page()
@@ -63,7 +63,7 @@ def open_page(browser: Browser, path: Path) -> Iterator[tuple[Page, list[str]]]:
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The pages of sessions in which every text attacks the page."""
+    """Return the exported pages of sessions in which every text attacks the page."""
     folder = tmp_path_factory.mktemp("exported")
     root, ids = write_planted_root(folder)
     with open_workspace(root, temporary=True) as workspace:
@@ -74,7 +74,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.mark.parametrize("share", range(SHARES))
 def test_exported_pages_are_harmless(browser: Browser, planted: list[Path], share: int) -> None:
-    """Everything unfolded: nothing runs, loads, or leads anywhere but where it says."""
+    """With everything expanded, nothing runs, loads, or links anywhere unexpected."""
     with open_page(browser, planted[share]) as (page, noted):
         page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
         shown = (
@@ -87,7 +87,7 @@ def test_exported_pages_are_harmless(browser: Browser, planted: list[Path], shar
 
 
 def test_a_page_is_readable_without_scripts(browser: Browser, tmp_path: Path) -> None:
-    """Details unfold, the outline leads to turns, and the theme can be chosen, by markup alone."""
+    """Details expand, the outline links to turns, and the theme can be chosen, without scripts."""
     with open_workspace(CLAUDE_DIRECTORY, temporary=True) as workspace:
         workspace.export("harbour", tmp_path / "harbour.html")
     context = browser.new_context(java_script_enabled=False, color_scheme="light")
@@ -106,7 +106,7 @@ def test_a_page_is_readable_without_scripts(browser: Browser, tmp_path: Path) ->
 
 
 def test_images_beside_a_page_are_shown(browser: Browser, tmp_path: Path) -> None:
-    """The content policy allows the files next to it, and nothing else."""
+    """The content policy allows the files next to it, and no others."""
     session = open_with_picture(tmp_path)
     with open_workspace(CLAUDE_DIRECTORY, temporary=True) as workspace:
         options = ExportOptions(images=Images.BESIDE)

@@ -1,4 +1,4 @@
-"""What the script puts into a page is as harmless to read as what the server puts there."""
+"""Text that scripts put into a page is as safe to read as text from the server."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ READ = """() => [...document.querySelectorAll("#palette, [data-outline]")].map((
 
 @pytest.fixture(scope="module")
 def hostile_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server on sessions in which every string holds every payload."""
+    """A server on sessions in which every string contains every payload."""
     folder = tmp_path_factory.mktemp("hostile")
     with run_server(folder, write_hostile_root(folder)) as running:
         running.wait_until_current()
@@ -27,13 +27,13 @@ def hostile_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
 
 @pytest.fixture
 def reader(browser: Browser, hostile_server: RunningServer) -> Iterator[Visit]:
-    """Somebody who reads them."""
+    """A browser on these sessions."""
     with visit(browser, hostile_server, Look()) as found:
         yield found
 
 
 def test_outline_and_palette_hide_nothing(reader: Visit) -> None:
-    """Prompts in the outline and titles in the palette come as JSON, and are shown by name."""
+    """Prompts in the outline and titles in the palette show hidden characters by name."""
     page = reader.open("/s/94791a87-9d13-410a-a632-25a9b25c1b45")
     expect(page.locator("[data-outline] li[data-turn]").first).to_be_attached()
     page.keyboard.press("Control+k")

@@ -97,7 +97,7 @@ def test_a_first_version_on_a_phone(start_visit: StartVisit) -> None:
 
 
 def test_results_by_month(desk: Visit) -> None:
-    """A bar for each month narrows the search to it; there is none where all are of one month."""
+    """A bar for each month narrows the search to it; with a single month there are no bars."""
     page = desk.open("/search?q=test")
     bars = page.locator(".by-month a")
     expect(bars).to_have_count(3)

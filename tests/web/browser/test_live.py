@@ -202,7 +202,7 @@ def test_following_stays_at_the_end(reader: Visit) -> None:
 
 
 def test_scrolling_up_without_a_wheel_ends_following(reader: Visit) -> None:
-    """Whoever scrolls up with a key or a finger is not taken back to the end."""
+    """Scrolling up with a key or a finger stops following, too."""
     session_id = GROWING.replace("9999", "b1b1", 1)
     path = write_session(reader.server.root, session_id, 20)
     page = open_session(reader, session_id)
@@ -215,7 +215,7 @@ def test_scrolling_up_without_a_wheel_ends_following(reader: Visit) -> None:
 
 
 def test_following_starts_at_the_very_end(reader: Visit) -> None:
-    """Turns that take their real height only in view do not push the end out of it."""
+    """Turns that get their real height only when visible do not move the end out of view."""
     session_id = GROWING.replace("9999", "b2b2", 1)
     write_session(reader.server.root, session_id, 20)
     page = open_session(reader, session_id)

@@ -41,7 +41,7 @@ class LongSession:
     asked: list[tuple[int, int]] = field(default_factory=list)
 
     def draw(self, start: int, stop: int) -> str:
-        """The HTML of some turns."""
+        """Return the HTML of some turns."""
         return "".join(self._draw_turn(number) for number in range(start, stop))
 
     def _draw_turn(self, number: int) -> str:
@@ -53,7 +53,7 @@ class LongSession:
         )
 
     def answer(self, route: Route) -> None:
-        """The answer to a request for turns."""
+        """Return the response to a request for turns."""
         query = parse_qs(urlsplit(route.request.url).query)
         start, count = int(query["start"][0]), int(query["count"][0])
         self.asked.append((start, count))
@@ -71,7 +71,7 @@ class LongSession:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page without network access except to the test."""
+    """A page that can only reach the test."""
     context = browser.new_context(viewport={"width": 800, "height": 900})
     found = context.new_page()
     found.set_default_timeout(TIMEOUT)
@@ -102,7 +102,7 @@ def show(page: Page, session: LongSession, start: int, stop: int, *, partial: bo
 
 
 def list_turns(page: Page) -> list[int]:
-    """The numbers of the turns in the page."""
+    """Return the numbers of the turns in the page."""
     found = page.locator("#turns > [data-turn]")
     return [int(number) for number in found.evaluate_all("all => all.map(e => e.dataset.turn)")]
 

@@ -1,4 +1,4 @@
-"""Pictures are read as they were written, whatever filters their rows went through."""
+"""PNG images are decoded as they were written, whatever filters their rows use."""
 
 import struct
 import zlib
@@ -33,7 +33,7 @@ def pictures(draw: DrawFn) -> Picture:
 
 
 def encode(picture: Picture, filters: list[int]) -> bytes:
-    """The picture as PNG, with one filter for each row and the data in two chunks."""
+    """Encode an image as PNG, with one filter for each row and the data in two chunks."""
     (colour,) = (kind for kind, channels in CHANNELS.items() if channels == picture.channels)
     head = struct.pack(">IIBBBBB", picture.width, picture.height, 8, colour, 0, 0, 0)
     above = bytes(picture.width * picture.channels)
@@ -48,7 +48,7 @@ def encode(picture: Picture, filters: list[int]) -> bytes:
 
 
 def filter_row(row: bytes, above: bytes, kind: int, channels: int) -> bytes:
-    """What is in the file for a row."""
+    """Return the bytes of a row in the file."""
     padded, above = bytes(channels) + row, bytes(channels) + above
     return bytes(
         (padded[at] - PREDICTORS[kind](padded[at - channels], above[at], above[at - channels]))
@@ -59,7 +59,7 @@ def filter_row(row: bytes, above: bytes, kind: int, channels: int) -> bytes:
 
 @given(picture=pictures(), data=st.data())
 def test_decoding_is_the_reverse_of_encoding(picture: Picture, data: st.DataObject) -> None:
-    """Any row may have any of the five filters; packing tighter changes no pixel."""
+    """Rows may have any of the five filters; recompressing changes no pixel."""
     filters = data.draw(st.lists(FILTERS, min_size=picture.height, max_size=picture.height))
     png = encode(picture, filters)
     assert decode(png) == decode(pack(png)) == picture
@@ -78,12 +78,12 @@ def test_decoding_is_the_reverse_of_encoding(picture: Picture, data: st.DataObje
 def test_the_nearest_neighbour_is_predicted(
     neighbours: tuple[int, int, int], expected: int
 ) -> None:
-    """The last filter takes left, above or corner, and the corner only if it is alone nearest."""
+    """The Paeth filter predicts left, above or corner, the corner only if it alone is nearest."""
     assert PREDICTORS[4](*neighbours) == expected
 
 
 def test_differences_are_counted_by_pixels() -> None:
-    """A pixel differs once, however many of its channels do, and not by a little."""
+    """A pixel counts once, however many channels differ, and only beyond a tolerance."""
     one = Picture(2, 2, 3, (bytes(6), bytes(6)))
     other = Picture(2, 2, 3, (bytes([9, 90, 90, 9, 0, 0]), bytes(6)))
     found = [measure_difference(one, other, tolerance) for tolerance in (0, 9, 90)]

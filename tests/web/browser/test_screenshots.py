@@ -211,7 +211,7 @@ def test_pictures_of_conversations_show_the_pages_of_today(
 
 
 def compare(one: Path, other: Path) -> float:
-    """The share of pixels that differ."""
+    """Return the share of pixels that differ."""
     return measure_difference(decode(one.read_bytes()), decode(other.read_bytes()), TOLERANCE)
 
 

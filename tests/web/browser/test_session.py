@@ -144,7 +144,7 @@ def test_subagents_are_below_their_prompt(desk: Visit) -> None:
 
 @pytest.mark.parametrize("width", [1440, 1280, 1000])
 def test_what_is_gone_to_is_below_the_bar(start_visit: StartVisit, width: int) -> None:
-    """However many rows the bar has, neither the prompt nor the outline is behind it."""
+    """However many rows the bar has, it covers neither the prompt nor the outline."""
     found = start_visit(Look(size=(width, 800)))
     page = found.open(f"/s/{HARBOUR}")
     page.locator("[data-outline] li[data-turn]").nth(2).locator("a").first.click()

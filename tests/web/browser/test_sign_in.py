@@ -62,7 +62,7 @@ def test_a_deep_link_is_kept_while_signing_in(browser: Browser, server: RunningS
 def test_an_old_link_is_followed_after_signing_in(
     browser: Browser, server: RunningServer, way: str
 ) -> None:
-    """The new address may be typed into the page, or pasted over the old one; both lead on."""
+    """The new URL can be typed into the page or pasted over the old one; both lead on."""
     with browser.new_context(locale="en-GB") as context:
         found = watch(context, server)
         old = f"{server.origin}/s/{SESSION}#turn-2"
@@ -83,7 +83,7 @@ def test_an_old_link_is_followed_after_signing_in(
 
 @pytest.mark.parametrize("pasted", ["http://127.0.0.1:8765/", "/s/x#turn-2", "what is this"])
 def test_something_else_is_pasted(browser: Browser, server: RunningServer, pasted: str) -> None:
-    """The page says what a sign-in URL looks like, and asks the server nothing."""
+    """The page says what a sign-in URL looks like, without a request to the server."""
     with browser.new_context(locale="en-GB") as context:
         found = watch(context, server)
         found.page.goto(server.origin)

@@ -24,7 +24,7 @@ def wait_for_session(found: Visit, session_id: str) -> None:
 
 
 def open_session(found: Visit, session_id: str) -> Page:
-    """The page of a session that the server may have to find first."""
+    """Return the page of a session that the server may have to find first."""
     wait_for_session(found, session_id)
     with found.page.expect_response("**/api/events?session=*"):
         page = found.open(f"/s/{session_id}")
@@ -33,12 +33,12 @@ def open_session(found: Visit, session_id: str) -> Page:
 
 
 def note_arrivals(page: Page) -> None:
-    """Have the page note what it shows from now on."""
+    """Make the page record what it shows from now on."""
     page.evaluate(_NOTE_ARRIVALS)
 
 
 def list_arrivals(page: Page) -> dict[str, float]:
-    """When each record was first shown, by its uuid; fails if the page was loaded again."""
+    """Return when each record was first shown, by uuid; fails if the page was reloaded."""
     assert page.evaluate("window.isSame") is True
     found: dict[str, float] = page.evaluate("window.arrivals")
     return found

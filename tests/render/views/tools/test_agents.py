@@ -1,4 +1,4 @@
-"""Subagents, skills and messages as they are shown."""
+"""Views of subagents, skills and messages."""
 
 from recollect.documents.turn_documents import Fields, Json, Plain, Prose
 from recollect.render.views.tools import ToolView, describe_call
@@ -32,7 +32,7 @@ def test_the_time_of_a_call_is_shown_once() -> None:
 
 
 def test_subagent_in_the_background() -> None:
-    """One whose answer comes later says where it is to be found."""
+    """The view says where the reply of a background subagent will be."""
     result = {"status": "async_launched", "agentId": "a1", "outputFile": "/t/a1.output"}
     view = describe_call(make_call("Agent", TASK, result))
     assert (view.summary, view.output) == (

@@ -78,7 +78,7 @@ values = st.recursive(
 def test_any_call_has_a_view_of_its_own_words(
     name: str, wanted: object, result: object, content: str | list[str], outcome: Outcome
 ) -> None:
-    """Whatever a call contains, its view has only strings of the data and words of ours."""
+    """A view of any call contains only strings of the data and our own labels."""
     mcp_name = split_mcp_name(name)
     call = ToolCall(
         id="t1",
@@ -192,7 +192,7 @@ def test_unanswered_calls_say_so() -> None:
 
 
 def test_spilled_output_is_named() -> None:
-    """Where the transcript holds only the beginning, the file with the rest is named."""
+    """If the transcript has only the beginning of an output, the file with the rest is named."""
     path = "/x/tool-results/b1.txt"
     text = (
         f"<persisted-output>\nOutput too large. Full output saved to: {path}\n\n"
@@ -227,7 +227,7 @@ CALLS: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("outcome", [SUCCESS, FAILED, INTERRUPTED])
 @pytest.mark.parametrize("name", CALLS)
 def test_pictures_of_any_answer_are_shown_once(name: str, outcome: Outcome) -> None:
-    """Whatever the tool and however the call ended, its picture is there, beside its words."""
+    """Whatever the tool and the outcome, a picture in its result is shown next to the text."""
     call = make_call(name, CALLS[name], outcome=outcome)
     call = replace(call, block=ToolResult(tool_use_id="t1", content=("looked at it", PICTURE)))
     view = describe_call(call)

@@ -1,4 +1,4 @@
-"""Edits as they are shown: as diffs, by the client's patch or by comparison."""
+"""Views of edits: diffs from the client's patch, or computed."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_edit_shows_the_patch_of_the_client() -> None:
     ],
 )
 def test_a_change_that_was_made_says_nothing_more(text: str, said: tuple[Plain, ...]) -> None:
-    """The diff shows that a file was changed; what else a client says is kept."""
+    """The diff shows the change, so Claude Code's confirmation is left out; other text is kept."""
     assert describe_call(make_call("Edit", EDIT, text=text)).output == said
 
 
@@ -47,7 +47,7 @@ def test_edit_of_all_occurrences_says_so() -> None:
 
 
 def test_edit_without_a_patch_is_compared() -> None:
-    """A subagent's edit and one that waits show what they change, without a place in the file."""
+    """An edit by a subagent, or a pending one, is shown as a diff without line numbers."""
     done, waiting = make_call("Edit", EDIT), make_call("Edit", EDIT, outcome=PENDING)
     change = (Diff("/p/x.py", (COMPARED,), is_fragment=True),)
     assert [describe_call(call) for call in (done, waiting)] == [
@@ -57,7 +57,7 @@ def test_edit_without_a_patch_is_compared() -> None:
 
 
 def test_edit_too_large_to_compare_shows_both_texts() -> None:
-    """Beyond the limit there is no diff, and nothing is left out."""
+    """Beyond the limit both texts are shown instead of a diff."""
     before, after = "a\n" * 400, "b\n" * 400
     wanted = {"file_path": "x", "old_string": before, "new_string": after}
     view = describe_call(make_call("Edit", wanted))

@@ -1,4 +1,4 @@
-"""Calls of MCP tools as they are shown."""
+"""Views of MCP tool calls."""
 
 from recollect.documents.turn_documents import Entries, Entry, Fields, Json, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call

@@ -1,4 +1,4 @@
-"""Lists, questions and plans as they are shown."""
+"""Views of lists, questions and plans."""
 
 from recollect.documents.turn_documents import (
     CheckItem,
@@ -115,7 +115,7 @@ def test_plan_and_its_verdict() -> None:
 
 
 def test_findings() -> None:
-    """Findings are entries with their place."""
+    """Findings are entries with their location."""
     wanted = {"findings": [{"file": "a.py", "line": 3, "summary": "leak", "category": "bug"}]}
     view = describe_call(make_call("ReportFindings", wanted))
     assert (view.title, view.input) == (

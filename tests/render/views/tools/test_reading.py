@@ -1,4 +1,4 @@
-"""What `Read` found as it is shown."""
+"""Views of `Read` results."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ def test_part_of_a_file_is_numbered() -> None:
 
 
 def test_numbers_of_the_client_are_taken_off() -> None:
-    """Where only the model's text was kept, its line numbers become ours."""
+    """If only the model's text was recorded, its line numbers are parsed."""
     text = "     7→def f():\n     8→\treturn 1\n\n<system-reminder>\nbe kind\n</system-reminder>\n"
     view = describe_call(make_call("Read", {"file_path": "x.py"}, text=text))
     assert view == ToolView(
@@ -36,7 +36,7 @@ def test_numbers_of_the_client_are_taken_off() -> None:
 
 @given(st.lists(st.text(alphabet="ab →\t1"), min_size=1), st.integers(1, 99))
 def test_taking_numbers_off_undoes_putting_them_on(lines: list[str], first: int) -> None:
-    """Any text that was numbered comes back as it was."""
+    """Removing line numbers restores any text that was numbered."""
     numbered = "\n".join(f"{first + place:>6}→{line}" for place, line in enumerate(lines))
     code = Code("\n".join(lines), path="x", first_line=first)
     assert strip_numbers(numbered, "x") == (code, "")
@@ -73,7 +73,7 @@ def test_notebook_by_its_cells() -> None:
 
 
 def test_unchanged_file() -> None:
-    """Of a file that the model knows already there is only what the client said."""
+    """For a file that has not changed since the last read, only the client's message is shown."""
     found = {"type": "file_unchanged", "file": {"filePath": "x"}}
     view = describe_call(make_call("Read", {"file_path": "x"}, found))
     assert view == ToolView(

@@ -1,4 +1,4 @@
-"""Tools that make the model come back later as they are shown."""
+"""Views of scheduling tools."""
 
 from recollect.documents.turn_documents import Entries, Entry, Plain, Prose
 from recollect.render.views.tools import ToolView, describe_call
@@ -27,7 +27,7 @@ def test_jobs() -> None:
 
 
 def test_wakeup() -> None:
-    """A delay that the client changed is shown as it was set."""
+    """A delay that the client adjusted is shown with the actual value."""
     wanted = {"delaySeconds": 5, "reason": "wait", "prompt": "go on"}
     result = {"wasClamped": True, "clampedDelaySeconds": 60}
     assert describe_call(make_call("ScheduleWakeup", wanted, result)) == ToolView(

@@ -1,4 +1,4 @@
-"""What searches in files found as it is shown."""
+"""Views of file searches."""
 
 from recollect.documents.turn_documents import Entries, Entry, Fields, Plain
 from recollect.render.views.tools import ToolView, describe_call
@@ -35,7 +35,7 @@ def test_matches_in_a_single_file() -> None:
 
 
 def test_files_with_matches() -> None:
-    """Files are counted with those that were cut off; an answer in words says the same."""
+    """The count includes files that were cut off, also if the result is only text."""
     result = {"mode": "files_with_matches", "filenames": ["a", "b"], "totalFiles": 5}
     told = make_call("Grep", {"pattern": "x"}, text="Found 2 files\na\nb")
     views = [describe_call(call) for call in (make_call("Grep", {"pattern": "x"}, result), told)]
@@ -47,7 +47,7 @@ def test_files_with_matches() -> None:
 
 
 def test_files_by_name() -> None:
-    """A list that the client cut says so."""
+    """A truncated list is marked as such."""
     cut = {"filenames": ["a"], "numFiles": 1, "truncated": True}
     none = {"filenames": [], "numFiles": 0, "truncated": False}
     views = [describe_call(make_call("Glob", {"pattern": "*"}, found)) for found in (cut, none)]

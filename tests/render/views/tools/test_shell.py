@@ -1,4 +1,4 @@
-"""Commands and background tasks as they are shown."""
+"""Views of commands and background tasks."""
 
 from recollect.documents.turn_documents import Code, Fields, Output, Picture, Plain
 from recollect.render.views.tools import ToolView, describe_call

@@ -1,4 +1,4 @@
-"""Which tools have a view."""
+"""The table of tools that have a view."""
 
 from recollect.records.tools import canonical_name
 from recollect.records.tools.tool_parsing import INPUTS

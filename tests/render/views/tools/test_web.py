@@ -1,4 +1,4 @@
-"""Searches and pages of the web as they are shown."""
+"""Views of web searches and pages."""
 
 from msgspec import Raw
 

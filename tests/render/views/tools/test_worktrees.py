@@ -1,4 +1,4 @@
-"""Worktrees as they are shown."""
+"""Views of worktrees."""
 
 from recollect.documents.turn_documents import Fields
 from recollect.render.views.tools import ToolView, describe_call
@@ -6,7 +6,7 @@ from tests.session.recordings import make_call
 
 
 def test_entering_and_leaving() -> None:
-    """Entering names the place, leaving what was thrown away."""
+    """Entering shows the directory, leaving shows what was discarded."""
     entered = make_call(
         "EnterWorktree", {"name": "fix"}, {"worktreePath": "/w/fix", "message": "in"}
     )
