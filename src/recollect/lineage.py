@@ -264,10 +264,10 @@ def list_turn_keys(session: Session) -> list[frozenset[str]]:
 
 
 class PartTurns(NamedTuple):
-    """What identifies the turns of a session in a thread."""
+    """Keys that identify the turns of a session in a thread."""
 
     keys: Sequence[AbstractSet[str]]
-    """Those of each turn."""
+    """The keys of each turn."""
     is_copy: bool
     """Whether it begins as a copy of the session before it."""
 

@@ -82,7 +82,7 @@ def replace_file(path: Path) -> None:
         (replace_file, Growth.REPLACED),
     ],
 )
-def test_a_change_is_recognized(
+def test_a_change_is_recognised(
     path: Path, change: Callable[[Path], object], growth: Growth
 ) -> None:
     """By inode, size, time and the bytes at both edges."""

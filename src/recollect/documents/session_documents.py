@@ -193,7 +193,7 @@ class SessionMetrics(Struct, frozen=True, kw_only=True):
 
 
 class TokenShares(Struct, frozen=True, kw_only=True):
-    """How the tokens of a session are counted, given all transcripts."""
+    """The tokens of a session, split into its own and copied ones by all transcripts."""
 
     own: Tokens
     """Tokens of its own replies."""

@@ -28,7 +28,7 @@ _MAX_KEYED: Final = 400
 
 
 class ScanReport(NamedTuple):
-    """What was found, and what could not be read."""
+    """The findings, and the transcripts that could not be read."""
 
     files: int
     findings: tuple[SecretFinding, ...]

@@ -21,7 +21,7 @@ from recollect.sources.source import Entry, is_key_name, is_link
 
 
 class Discovery(NamedTuple):
-    """What was found, each list sorted by path."""
+    """Transcripts and refused paths, both sorted by path."""
 
     transcripts: tuple[transcript_files.Transcript, ...]
     refused: tuple[safe_files.Refused, ...]

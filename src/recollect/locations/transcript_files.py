@@ -67,7 +67,7 @@ class Transcript(NamedTuple):
 
 
 class TranscriptLocation(NamedTuple):
-    """What a directory says about the transcripts directly in it."""
+    """A directory, and the facts about transcripts in it that follow from its path."""
 
     prefix: str
     """The start of their paths: the directory and a separator."""

@@ -38,7 +38,7 @@ class OwnRules(NamedTuple):
 
 
 class _Process:
-    """What was set for this process, and what was loaded."""
+    """The policy loader of this process, and the loaded rules."""
 
     load: LoadPolicy | None = None
     rules: OwnRules | None = None

@@ -41,7 +41,7 @@ from recollect.store.text_conditions import ALWAYS, Condition, in_files
 from recollect.sync import Analyzer, read_fresh, select_indexed
 
 ANALYZER: Final = Analyzer(ANALYZER_VERSION, TOKENIZER, prepare_for_index)
-"""How texts are turned into terms."""
+"""Turns texts into terms."""
 
 _RANKED: Final = 60
 """Number of sessions whose texts are compared by their words; the others follow in their rough

@@ -70,9 +70,9 @@ class WordLookup:
         self._is_quick = is_quick
         self.words: list[WordMatches] = []
         self.nodes: list[Node] = []
-        """What was looked up."""
+        """Nodes of the query, with the terms to search for."""
         self.marked: list[Node] = []
-        """How it is highlighted in a text."""
+        """Nodes to highlight in a text."""
         self.unknown: list[str] = []
         self.corrected: dict[str, str] = {}
         self.split: list[str] = []

@@ -29,7 +29,7 @@ STARTERS = frozenset({"Agent", "Workflow", "Skill"})
 
 
 class JoinedBy(StrEnum):
-    """What links a subagent to the call that started it, strongest first."""
+    """The link between a subagent and the call that started it, strongest first."""
 
     CALL_ID = "call_id"
     AGENT_ID = "agent_id"

@@ -29,7 +29,7 @@ class Tree(Struct, frozen=True):
     cut: frozenset[str]
     """Links whose parent was dropped because it closed a cycle."""
     before: dict[str, str]
-    """What comes before each later root: the record that its compaction names, or else the last
+    """The predecessor of each later root: the record that its compaction names, or else the last
     message before it in the file."""
     gaps: frozenset[str]
     """Roots with a predecessor that no link names."""

@@ -216,7 +216,7 @@ class TextQueries:
         return found
 
     def count_traits(self, matches: Matches) -> TextCounts:
-        """How many texts have each value; the matches have the column of their traits."""
+        """Return the number of texts with each value; the matches must have the traits column."""
         tool, model, errors = Counter[int](), Counter[int](), 0
         projects = Counter[tuple[int, str]]()
         known = {number: names for number, *names in self._tables[-1].traits}

@@ -35,7 +35,7 @@ _DAY_MS = 86_400_000
 
 
 class ScopeKind(StrEnum):
-    """What is explained."""
+    """The kind of target to explain."""
 
     MESSAGE = "message"
     SESSION = "session"
@@ -44,7 +44,7 @@ class ScopeKind(StrEnum):
 
 
 class ExplainScope(Struct, frozen=True, kw_only=True):
-    """What is explained, and all ledger entries that are needed for it."""
+    """A target to explain, with all ledger entries that are needed for it."""
 
     kind: ScopeKind
     name: str

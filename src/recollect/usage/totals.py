@@ -108,7 +108,7 @@ def to_dollars(micro: int | None) -> float | None:
 
 
 class SourceFile(Struct, frozen=True):
-    """What reports need to know about a transcript."""
+    """The fields of a transcript that reports need."""
 
     path: str
     project: str

@@ -43,7 +43,7 @@ _SHELLS: Final = frozenset({"Bash", "PowerShell"})
 
 
 class LinkKind(StrEnum):
-    """What links a commit to a session, most certain first."""
+    """The evidence that links a commit to a session, most certain first."""
 
     PRINTED = "printed"
     """A command in the session printed its hash, or the client recorded it."""
@@ -217,7 +217,7 @@ def hash_blob(text: str) -> str:
 
 
 _UUID_LENGTH: Final = 8
-"""Number of characters to keep of a cause's uuid: enough to recognize copies of it."""
+"""Number of characters to keep of a cause's uuid: enough to recognise copies of it."""
 
 
 def make_outline(session: Session) -> session_outline.Outline:

@@ -40,7 +40,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """The document; None for the bytes of a record or a file."""
     errors: tuple[int, ...] = (422,)
     media_types: tuple[str, ...] = (JSON,)
-    """That of the answer; a file has one of several, depending on its format."""
+    """Media types of the response; a file has one of several, depending on its format."""
 
     @property
     def name(self) -> str:

@@ -29,7 +29,7 @@ EVENT_STREAM: Final = "text/event-stream"
 
 
 class EventsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to listen to, and the event to resume after."""
+    """Parameters: the session to follow, and the event to resume after."""
 
     session: Annotated[Id, Meta(description="One session; all of them without it.")] | None = None
     last_id: Annotated[str, Meta(max_length=8000, description="Like the header Last-Event-ID.")] = (

@@ -76,7 +76,7 @@ class ExportPage(Struct, frozen=True, kw_only=True):
     is_raw: bool
     """Whether the original lines were requested, which cannot be masked."""
     confirmation: str
-    """What has to be typed to get them."""
+    """The word to type to get them."""
     error: str
     """Why there is no such file, if one was requested."""
     is_whole: bool
@@ -86,7 +86,7 @@ class ExportPage(Struct, frozen=True, kw_only=True):
 
 
 class ReviewParameters(session_downloads.ExportParameters, frozen=True, kw_only=True):
-    """What is exported, and whether to download it without a review."""
+    """Parameters: the export, and whether to download it without a review."""
 
     format: Annotated[str, Meta(pattern=f"^({'|'.join(OFFERED)})$")] = "html"
     download: str = ""
@@ -100,7 +100,7 @@ class Decisions(Struct, frozen=True):
     is_final: bool = False
     """Whether to download the file."""
     confirmed: str | None = None
-    """What was typed to confirm that nothing is masked; None where nobody was asked."""
+    """The word typed to confirm that nothing is masked; None if there was no question."""
 
 
 class ExportReview:

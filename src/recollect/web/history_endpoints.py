@@ -40,7 +40,7 @@ Date = Annotated[str, Meta(max_length=20)]
 class HistoryParameters(
     Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
 ):
-    """Which sessions, and which page of them."""
+    """Parameters: a project, and a page of its sessions."""
 
     project_path: Annotated[
         str,
@@ -248,7 +248,7 @@ def check_filters(services: Services, wanted: "UsageParameters | CauseParameters
 
 
 class CauseParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is counted, and the cause whose messages are listed."""
+    """Parameters: the usage to count, and the cause whose messages are listed."""
 
     since: Day | None = None
     until: Day | None = None

@@ -36,7 +36,7 @@ _MAX_SELECTION: Final = 40
 
 
 class ExportParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which session, which of its turns, as what."""
+    """Parameters: a session, a selection of its turns, and the format."""
 
     id: Id
     project: Project | None = None

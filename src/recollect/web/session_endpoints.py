@@ -43,14 +43,14 @@ Project = Annotated[
 
 
 class SessionParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which session."""
+    """Parameters: a session."""
 
     id: Id
     project: Project | None = None
 
 
 class FindParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which words in which session."""
+    """Parameters: a session, and the words to find in it."""
 
     id: Id
     q: Annotated[str, Meta(min_length=1, max_length=500)]
@@ -139,7 +139,7 @@ Uuid = Annotated[
 
 
 class RecordParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which record of which session."""
+    """Parameters: a record of a session."""
 
     id: Id
     uuid: Uuid
@@ -165,7 +165,7 @@ def list_projects(services: Services, _: NoParameters) -> session_documents.Proj
 
 
 def describe_overview(services: Services, _: NoParameters) -> session_documents.Overview:
-    """What the home page shows."""
+    """Return the content of the home page."""
     found = services.workspace.overview()
     return structs.replace(
         found,
@@ -207,7 +207,7 @@ Marks = Annotated[
 
 
 class TurnsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which turns of which session."""
+    """Parameters: a range of turns of a session."""
 
     id: Id
     project: Project | None = None
@@ -278,7 +278,7 @@ FilePath = Annotated[
 
 
 class PathParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which file."""
+    """Parameters: the path of a file."""
 
     path: FilePath
 

@@ -81,7 +81,7 @@ SHARE: Final = 8
 
 
 class RefreshTask(Struct, frozen=True):
-    """Which files to check, and where the index is."""
+    """The files to check, and the location of the index."""
 
     roots: tuple[Path, ...]
     data_directory: Path

@@ -57,7 +57,7 @@ def split_mcp_name(name: str) -> tuple[str, str] | None:
 
 
 class ToolName(NamedTuple):
-    """What the name of a tool says."""
+    """The parts of a tool's name."""
 
     current: str
     """The name that the tool has now."""

@@ -283,7 +283,7 @@ PART_NAMES: Final[dict[ContextPartKind, str]] = {
     ContextPartKind.REMOVED: "No longer sent",
     ContextPartKind.UNRECORDED: "Not in the transcript",
 }
-"""What the parts of the context are called, as keys of translations."""
+"""Labels of the parts of the context, as keys of translations."""
 
 
 def name_part(part: ContextPart, frame: Frame) -> str:

@@ -29,7 +29,7 @@ class NoticeRun(Struct, frozen=True):
 
     @property
     def count(self) -> str:
-        """How many there are, as it follows the words."""
+        """The number of notices, as shown after the text."""
         return f"\N{MULTIPLICATION SIGN}{len(self.notices):,}"
 
     def list_facts(self) -> list[str]:

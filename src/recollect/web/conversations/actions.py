@@ -38,14 +38,14 @@ _CONFLICT: Final = 409
 
 
 class PathsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which paths of the project of which conversation."""
+    """Parameters: a conversation, and the start of a path in its project."""
 
     id: page_messages.Word
     query: page_messages.Word = ""
 
 
 class IdParameter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which conversation."""
+    """Parameters: a conversation."""
 
     id: page_messages.Word
 

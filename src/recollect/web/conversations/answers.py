@@ -287,7 +287,7 @@ class RequestCard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CardMask(msgspec.Struct, frozen=True, kw_only=True):
-    """How secrets are masked in a card, and the address that reveals one."""
+    """The masking of secrets in a card, and the URL that reveals one."""
 
     stream_name: str
     address: str

@@ -303,7 +303,7 @@ class NamedBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class EventParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which conversation, and the event to resume after."""
+    """Parameters: a conversation, and the event to resume after."""
 
     id: Annotated[Word, Meta(description="The conversation.")]
     last_id: Annotated[str, Meta(max_length=20, description="Like the header Last-Event-ID.")] = ""

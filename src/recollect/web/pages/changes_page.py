@@ -146,7 +146,7 @@ def _group(changes: list[RenderedChange], directory: str | None) -> Iterator[Cha
 
 
 class CheckpointParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which session, and which prompt of it; without one, the first."""
+    """Parameters: a session, and the number of a prompt, by default the first."""
 
     id: Id
     project: str | None = None

@@ -41,13 +41,13 @@ Name = Annotated[str, Meta(min_length=1, max_length=http_messages.MAX_ID)]
 
 
 class ConversationParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which conversation."""
+    """Parameters: a conversation."""
 
     id: Name
 
 
 class ConversationTurnsParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which turns of which conversation, or of one of its subagents."""
+    """Parameters: a range of turns of a conversation, or of one of its subagents."""
 
     id: Name
     agent: str = ""
@@ -58,7 +58,7 @@ class ConversationTurnsParameters(Struct, frozen=True, kw_only=True, forbid_unkn
 
 
 class ConversationCallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which tool call of which conversation."""
+    """Parameters: a tool call of a conversation."""
 
     id: Name
     call: Name
@@ -67,7 +67,7 @@ class ConversationCallParameters(Struct, frozen=True, kw_only=True, forbid_unkno
 
 
 class ConversationRequestParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which request of which conversation."""
+    """Parameters: a request of a conversation."""
 
     id: Name
     request: Name

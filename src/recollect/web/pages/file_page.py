@@ -41,7 +41,7 @@ _CONTEXT: Final = 3
 
 
 class FilesParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which files to list."""
+    """Parameters: the filters of the list of files."""
 
     project: str = ""
     text: str = ""

@@ -47,7 +47,7 @@ SectionName = Annotated[str, Meta(min_length=1, max_length=MAX_ID)]
 
 
 class SessionPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which session, and where in it."""
+    """Parameters: a session, and the place to open it at."""
 
     id: Id
     project: Project | None = None
@@ -102,7 +102,7 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
 
 
 class TurnsPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which turns of a session."""
+    """Parameters: a range of turns of a session."""
 
     id: Id
     project: Project | None = None
@@ -137,7 +137,7 @@ class TurnsFragment(Struct, frozen=True, kw_only=True):
 
 
 class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which tool call of which session."""
+    """Parameters: a tool call of a session."""
 
     id: Id
     call: SectionName
@@ -147,7 +147,7 @@ class CallParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class AgentParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which subagent of which session, and which of its turns."""
+    """Parameters: a range of turns of a subagent."""
 
     id: Id
     agent: SectionName
@@ -163,7 +163,7 @@ class CallFragment(Struct, frozen=True, kw_only=True):
 
 
 class RawParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which record of which session."""
+    """Parameters: a record of a session."""
 
     id: Id
     uuid: SectionName
