@@ -165,7 +165,7 @@ export function startOutline(article, turns) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
       history.replaceState(null, "", link.href);
-      turns.showTurn(entry.number - 1);
+      turns.showTurn(entry.number - 1, true);
     });
     item.append(link);
     if (entry.backups > 0) item.append(drawCheckpoint(entry));

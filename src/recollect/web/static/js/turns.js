@@ -4,7 +4,7 @@
 import { getElement, listElements } from "./elements.js";
 import { fetchFragment } from "./fragments.js";
 import { showTimes } from "./times.js";
-import { openAround, openWay } from "./unfolding.js";
+import { joinBranches, openAround, openBranch, openWay } from "./unfolding.js";
 import { translate, showToast } from "./words.js";
 
 const COUNT = 20;
@@ -160,16 +160,22 @@ export class Turns {
     });
   }
 
-  /** @param {number} index */
-  showTurn(index) {
+  /**
+   * @param {number} index
+   * @param {boolean} opens whether to open the abandoned branch that it is in, too
+   */
+  showTurn(index, opens = false) {
     const turn = this.find(index);
     if (turn) {
+      if (opens) openBranch(turn);
       turn.scrollIntoView({ block: "start" });
       return Promise.resolve();
     }
     return this.queue(async () => {
       this.replace(await this.fetch(index, COUNT));
-      this.find(index)?.scrollIntoView({ behavior: "instant" });
+      const found = this.find(index);
+      if (found && opens) openBranch(found);
+      found?.scrollIntoView({ behavior: "instant" });
     });
   }
 
@@ -276,6 +282,7 @@ export class Turns {
     const nodes = listTurns(part);
     for (const node of nodes) this.drawn.set(node, node.innerHTML);
     put(nodes);
+    joinBranches(this.list);
     for (const node of nodes) this.showToast(node);
     this.updateLinks();
   }

@@ -51,12 +51,52 @@ async function load(details, isWhole) {
 }
 
 /**
- * An abandoned branch is collapsed to one line until it is opened.
- * @param {HTMLElement} button
+ * The turns of the abandoned branch that a turn is in: from one rewind to the next.
+ * @param {Element} turn
  */
-function switchBranch(button) {
-  const isOpen = button.getAttribute("aria-expanded") !== "true";
-  button.setAttribute("aria-expanded", String(isOpen));
+function listBranch(turn) {
+  /** @param {Element | null} each */
+  const isAbandoned = (each) => each?.matches(".turn.off-path");
+  const isStart = (/** @type {Element} */ each) => each.querySelector(":scope > header .branches");
+  const found = [turn];
+  for (let at = turn; !isStart(at) && isAbandoned(at.previousElementSibling); ) {
+    at = /** @type {Element} */ (at.previousElementSibling);
+    found.unshift(at);
+  }
+  for (let at = turn.nextElementSibling; at && isAbandoned(at) && !isStart(at); ) {
+    found.push(at);
+    at = at.nextElementSibling;
+  }
+  return found;
+}
+
+/**
+ * Each turn of an abandoned branch is collapsed to its prompt until the branch is opened.
+ * @param {Element} turn
+ * @param {boolean} isOpen
+ */
+function switchBranch(turn, isOpen) {
+  for (const each of listBranch(turn)) {
+    const button = each.querySelector(":scope > header [data-branch]");
+    button?.setAttribute("aria-expanded", String(isOpen));
+  }
+}
+
+/**
+ * Opens turns that were loaded later, in branches that are open.
+ * @param {HTMLElement} list
+ */
+export function joinBranches(list) {
+  const opened = list.querySelectorAll(":scope > .off-path:has(> header [aria-expanded=true])");
+  for (const turn of opened) switchBranch(turn, true);
+}
+
+/**
+ * Opens the branch of a turn if it is an abandoned one.
+ * @param {Element} turn
+ */
+export function openBranch(turn) {
+  if (turn.matches(".turn.off-path")) switchBranch(turn, true);
 }
 
 /**
@@ -111,9 +151,7 @@ export async function openAround(target) {
   for (const each of around) {
     // What is off the screen has only an estimated height, and no place to scroll to.
     if (each.matches(".turn")) each.classList.add("landed");
-    if (each.matches(".turn.off-path")) {
-      each.querySelector("[data-branch]")?.setAttribute("aria-expanded", "true");
-    }
+    openBranch(each);
     if (!(each instanceof HTMLDetailsElement)) continue;
     each.open = true;
     // The match may be in a field that the view of a call leaves out.
@@ -125,7 +163,8 @@ export async function openAround(target) {
 export function startUnfolding(article) {
   article.addEventListener("click", (event) => {
     const button = findAround(event, "[data-branch]");
-    if (button) switchBranch(button);
+    const turn = button?.closest(".turn");
+    if (button && turn) switchBranch(turn, button.getAttribute("aria-expanded") !== "true");
     const around = findAround(event, "[data-whole]")?.closest("details");
     if (around) fill(around, true);
   });
