@@ -8,6 +8,7 @@ import pytest
 from recollect.redact.policy import find_secrets
 from recollect.redact.quick_masks import (
     cut_text,
+    cut_text_start,
     mask_in_lines,
     mask_name,
     mask_words,
@@ -80,6 +81,22 @@ def test_the_id_of_a_reply_needs_no_rules(name: str, monkeypatch: pytest.MonkeyP
 def test_no_tag_is_cut(text: str, length: int, cut: str) -> None:
     """A text ends before it; other brackets are cut like words."""
     assert cut_text(text, length) == cut
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "rest"),
+    [
+        ("[redacted:aws-key#1] here", 0, "[redacted:aws-key#1] here"),
+        ("[redacted:aws-key#1] here", 1, " here"),
+        ("use [redacted:aws-key] here", 4, "[redacted:aws-key] here"),
+        ("use [redacted:aws-key] here", 21, " here"),
+        ("use [redacted:aws-key] here", 22, " here"),
+        ("[1, 2, 3]", 2, ", 2, 3]"),
+    ],
+)
+def test_no_tag_is_cut_at_the_start(text: str, start: int, rest: str) -> None:
+    """A text begins after a tag that contains the position, not after one that begins there."""
+    assert cut_text_start(text, start) == rest
 
 
 def test_no_secret_is_taken_for_words() -> None:

@@ -65,6 +65,12 @@ def test_tags_of_secrets_stay_whole(tag: str, width: int) -> None:
     assert not {"[", "]", "redacted", "key", "token"} & set(re.findall(r"[a-z]+|[\[\]]", rest))
 
 
+def test_a_tag_at_the_beginning_is_shown() -> None:
+    """Nothing is left out of a text that fits."""
+    text = "[redacted:aws-key#1] needle"
+    assert _snippet(text, "needle", 60) == "[redacted:aws-key#1] [needle]"
+
+
 def test_a_tag_that_was_sought_is_shown_as_far_as_it_fits() -> None:
     """If the snippet is shorter than the tag, it is cut like a word."""
     text = "use [redacted:github-token#1] here"

@@ -87,9 +87,8 @@ def mask_path(path: str) -> str:
 
 def cut_text(text: str, length: int) -> str:
     """Return at most `length` characters of a masked text, without cutting a tag."""
-    start = text.rfind("[", 0, length)
-    tag = _TAG.match(text, start) if start >= 0 else None
-    return text[: start if tag and tag.end() > length else length]
+    tag = _find_tag(text, length)
+    return text[: tag.start() if tag and tag.end() > length else length]
 
 
 def cut_text_start(text: str, start: int) -> str:
@@ -99,8 +98,14 @@ def cut_text_start(text: str, start: int) -> str:
 
 def find_tag_edge(text: str, at: int) -> int:
     """Return the end of the tag that contains a position; the position itself if there is none."""
-    tag = _TAG.match(text, max(text.rfind("[", 0, at), 0))
+    tag = _find_tag(text, at)
     return max(tag.end(), at) if tag else at
+
+
+def _find_tag(text: str, at: int) -> re.Match[str] | None:
+    """Return the last tag that begins before a position, if no other bracket follows it."""
+    start = text.rfind("[", 0, at)
+    return _TAG.match(text, start) if start >= 0 else None
 
 
 def mask_lines(text: str) -> list[str]:
