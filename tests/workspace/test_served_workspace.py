@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import NothingFound
 from recollect.workspace import served_workspace
 from recollect.workspace.served_workspace import ServedWorkspace
-from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt, reply
+from tests.library.claude_root import FIRST, SECOND, THIRD, ClaudeRoot, prompt, reply
 
 NOW = datetime(2026, 11, 13, 12, tzinfo=UTC)
 
@@ -41,6 +41,13 @@ def test_a_session_is_found_before_it_is_listed(unlisted: ServedWorkspace) -> No
     with unlisted.use(found) as session:
         assert [turn.number for turn in session.turns] == [1]
     assert unlisted.locate(FIRST, "-elsewhere").listing.project == "-elsewhere"
+
+
+def test_its_title_is_masked(root: ClaudeRoot, unlisted: ServedWorkspace) -> None:
+    """As in the list, where titles come from the index."""
+    root.session(THIRD, prompt("rotate AKIAIOSFODNN7RTGHJKL"))
+    found = unlisted.locate(THIRD)
+    assert found.listing.first_prompt == "rotate [redacted:aws-key]"
 
 
 def test_a_session_that_is_not_there_is_not_found(unlisted: ServedWorkspace) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         list_unchanged,
         list_unsaved,
         locate_indexed,
+        mask_listing,
     )
     from recollect.sync.sync_engine import (
         OnProgress,
@@ -64,7 +65,7 @@ _MODULES = {
     "related_files": "count_related",
     "session_lists": (
         "find_deleted_session list_current list_indexed list_unchanged list_retitled "
-        "list_unsaved locate_indexed"
+        "list_unsaved locate_indexed mask_listing"
     ),
     "sync_engine": "OnProgress SyncProgress count_separately sync sync_with_parts sync_in_memory",
     "text_indexer": "Analyzer TextProgress TextWatch index_texts read_fresh",
@@ -107,6 +108,7 @@ __all__ = [
     "load_figures",
     "load_reply_notes",
     "locate_indexed",
+    "mask_listing",
     "query_index",
     "read_fresh",
     "read_outlines",

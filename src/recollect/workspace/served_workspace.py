@@ -166,7 +166,7 @@ class ServedWorkspace(workspace.Workspace):
         """Return a session and its files by id, and by project if several have the same id."""
         known = self.catalog.snapshot
         if not known.is_listed:
-            # On a busy machine listing takes longer than anybody waits.
+            # On a busy machine, listing may take longer than a user waits.
             with suppress(NothingFound):
                 return session_catalog.find_session(known, session_id, project)
             with suppress(NothingFound):

@@ -20,7 +20,7 @@ from recollect.health.retention import Retention
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.discovery import refresh
 from recollect.locations.references import MIN_PREFIX_LENGTH
-from recollect.sync import find_transcripts
+from recollect.sync import find_transcripts, mask_listing
 from recollect.workspace.session_queries import RuntimeState
 
 
@@ -187,10 +187,10 @@ def find_on_disk(
     context = SessionContext()
     transcripts = {each.file: each for each in find_transcripts(roots)}
     named = (each for each in transcripts.values() if each.name == session_id)
-    listings = [listing for each in named if (listing := read_listing(each, context))]
+    listings = [mask_listing(found) for each in named if (found := read_listing(each, context))]
     listings.sort(key=lambda each: -each.activity)
-    found = Snapshot(sessions=tuple(listings), transcripts=transcripts)
-    return find_session(found, session_id, project)
+    known = Snapshot(sessions=tuple(listings), transcripts=transcripts)
+    return find_session(known, session_id, project)
 
 
 def complete_id(known: Snapshot, prefix: str) -> str | None:
