@@ -97,11 +97,14 @@ def is_masked(server: RunningServer, page: str) -> bool:
 
 @pytest.mark.slow
 def test_a_server_obeys_rules_that_change_meanwhile(home: Path, own_rules: Path) -> None:
-    """The Health page lists the kind, and no page shows the value any more."""
+    """The Health page lists the kind, and no page or download contains the value any more."""
     plant(home)
     rules = own_rules.read_text()
     own_rules.write_text("")
-    pages = (f"/s/{SESSION}", "/sessions", "/search?q=harbour", f"/api/sessions/{SESSION}/turns")
+    pages = (
+        *(f"/s/{SESSION}", "/sessions", "/search?q=harbour", f"/api/sessions/{SESSION}/turns"),
+        f"/api/sessions/{SESSION}/export?format=text",
+    )
     with run_server(home.parent, home) as server:
         server.wait_until_current()
         assert [VALUE.encode() in server.get(each).body for each in pages] == [True] * len(pages)

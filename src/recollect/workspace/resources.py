@@ -106,9 +106,9 @@ class WorkspaceResources:
         """The directory of the archive, which need not exist."""
         return find_archive_in(self._own_directory)
 
-    @cached_property
+    @property
     def redaction(self) -> RedactionPolicy:
-        """The policy for secrets in exports and documents."""
+        """The policy for secrets in exports and documents, from the current settings."""
         from recollect.redact.findings import RedactionPolicy  # rarely needed
 
         return self.load_redaction() if self.load_redaction else RedactionPolicy()
