@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from recollect.redact.findings import OwnPattern, RedactionPolicy
+from recollect.redact.own_rules import use_own_rules
 from recollect.store.text_database import delete_texts
 from recollect.workspace.indexer_process import IndexerProcess
 from recollect.workspace.refresher import Refresher, RefreshTask, find_text_identity
@@ -77,6 +79,23 @@ def test_updates_say_what_has_changed(tmp_path: Path) -> None:
         {"11111111-2222-4333-8444-555555555555"},
         {second.stem},
     )
+
+
+def test_a_session_is_deleted_when_rules_for_secrets_change(tmp_path: Path) -> None:
+    """All others are listed again, masked by the new rules."""
+    root, catalog = ClaudeRoot(tmp_path / "claude"), SessionCatalog()
+    root.session(FIRST, prompt("mend reef_0123"))
+    deleted = root.session(SECOND, prompt("mend it"))
+    policy = RedactionPolicy()
+    use_own_rules(lambda: policy)
+    refresher = Refresher(RefreshTask((root.path,), tmp_path / "data"), catalog.apply)
+    _run_until_level(refresher)
+    assert {each.id for each in catalog.snapshot.sessions} == {FIRST, SECOND}
+    policy = RedactionPolicy(patterns=(OwnPattern("reef", "reef_[0-9]+"),))
+    deleted.unlink()
+    _run_until_level(refresher)
+    (listed,) = catalog.snapshot.sessions
+    assert (listed.id, listed.first_prompt) == (FIRST, "mend [redacted:reef]")
 
 
 def test_refresher_need_no_root(tmp_path: Path) -> None:

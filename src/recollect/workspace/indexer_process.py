@@ -145,9 +145,7 @@ def run_indexer(
     try:
         while (pause := refresher.run()) == 0:
             _receive(connection, refresher, 0)
-        # Imported late: it is slow to load and starts threads, and the first index is built by
-        # forking.
-
+        # Created late: it starts threads, and the first index is built by forking.
         change_signal = ChangeSignal(task.roots)
         while True:
             _receive(connection, refresher, pause)

@@ -118,12 +118,14 @@ class Refresher:
     def run(self) -> float:
         """Run one round; return the seconds until the next."""
         started = time.monotonic()
-        if refresh_own_rules():
-            # What is stored was masked by other rules.
-            self._stamps.clear()
+        is_outdated = refresh_own_rules()
+        if is_outdated:
+            # Everything sent so far was masked by other rules.
             self._is_first, self._is_searchable = True, None
         transcripts = _find_transcripts(self._task)
-        changed = [each for each in transcripts if self._stamps.get(each.file) != each.stamp]
+        changed = [
+            each for each in transcripts if is_outdated or self._stamps.get(each.file) != each.stamp
+        ]
         gone = tuple(self._stamps.keys() - {each.file for each in transcripts})
         seconds = time.monotonic() - started
         self.has_found = bool(changed or gone)
@@ -229,8 +231,6 @@ class Refresher:
         return batch
 
     def _count(self, transcripts: Sequence[Transcript]) -> None:
-        # Loads most of the program, which the list of sessions does not need.
-
         try:
             usage, failure = count_usage(self._task.data_directory, transcripts, self._task.roots)
         except IndexFailure as error:
