@@ -9,9 +9,10 @@ import pytest
 from recollect.errors import UsageError
 from recollect.export import ExportOptions, Format, Level, Table
 from recollect.export.export_content import SessionPart
-from recollect.export.exporter import Exporter
+from recollect.export.exporter import Exporter, name_file
 from recollect.library.opening import open_session
 from recollect.redact.findings import OwnPattern, RedactionPolicy
+from recollect.redact.own_rules import use_own_rules
 from recollect.session.session import Session
 from tests.export.sessions import (
     answer,
@@ -153,6 +154,16 @@ def test_nothing_is_masked_without_a_policy(tmp_path: Path) -> None:
     text = b"".join(exporter.stream(SessionPart(session))).decode()
     assert secret in text
     assert (exporter.report().is_redacted, exporter.report().masked) == (False, ())
+
+
+def test_names_of_files_are_masked_without_a_policy(tmp_path: Path) -> None:
+    """They are listed and logged. Secrets of the user's own kinds are masked too."""
+    path = write_session(tmp_path, [say("use acme-1234")])
+    policy = RedactionPolicy(patterns=(OwnPattern("acme-key", r"acme-\d+"),))
+    use_own_rules(lambda: policy)
+    options = ExportOptions(format=Format.MARKDOWN, redaction=None)
+    name = name_file(open_session(path).metadata, options)
+    assert "-use-redacted-acme-key-1-" in name
 
 
 def test_raw_lines_are_only_exported_without_redaction() -> None:

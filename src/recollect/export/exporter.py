@@ -32,12 +32,13 @@ from recollect.export.export_content import ExportContent, SessionPart, collect,
 from recollect.export.html_pages import PictureFiles
 from recollect.export.plain_formats import iter_json, iter_lines
 from recollect.reader.line_blocks import masked_by
-from recollect.redact.findings import DEFAULT_POLICY, RedactionPolicy
+from recollect.redact.own_rules import find_own_rules
 from recollect.render.html.html_parts import render_picture
 from recollect.render.markdown import describe_picture
 from recollect.render.views.part_builders import take_line
 
 if TYPE_CHECKING:
+    from recollect.redact.findings import RedactionPolicy
     from recollect.session.session import Session
 
 INDEX: Final = "index"
@@ -309,7 +310,8 @@ def name_file(metadata: Metadata, options: export_options.ExportOptions) -> str:
     """
     if options.format is export_options.Format.JSONL:
         return f"{_clean(metadata.id) or 'session'}{export_options.SUFFIXES[options.format]}"
-    about = masking.Mask(options.redaction or DEFAULT_POLICY).apply(metadata)
+    policy = options.redaction or replace(find_own_rules().policy, likely=True)
+    about = masking.Mask(policy).apply(metadata)
     date = _clean((about.created or "")[:10])
     words = take_line(about.title or about.first_prompt or about.id)
     title = _clean(words.lower())[:_MAX_SLUG].strip("-")
