@@ -231,12 +231,15 @@ def switch_errors(state: PickerState) -> PickerState:
 
 
 def add_failures(state: PickerState, counts: Mapping[str, int]) -> PickerState:
-    """Add the numbers of failures, by path, that were not known."""
+    """Add the numbers of failures by path that were not known; the same session stays selected."""
     listings = tuple(
         structs.replace(each, error_count=counts.get(each.path, each.error_count))
         for each in state.listings
     )
-    return show_matches(structs.replace(state, listings=listings))
+    matching = show_matches(structs.replace(state, listings=listings))
+    path = state.current.listing.path if state.current else None
+    paths = [row.listing.path for row in matching.rows]
+    return structs.replace(matching, selected=paths.index(path)) if path in paths else matching
 
 
 def list_unread(state: PickerState) -> list[SessionListing]:

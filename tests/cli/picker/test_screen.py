@@ -13,7 +13,8 @@ from recollect.demo import CLAUDE_DIRECTORY
 from tests.process import run_recollect
 from tests.terminal import Terminal, open_terminal
 
-DOWN, UP, END, ESCAPE, CTRL_R = "\x1b[B", "\x1b[A", "\x1b[F", "\x1b", "\x12"
+DOWN, UP, END, ESCAPE = "\x1b[B", "\x1b[A", "\x1b[F", "\x1b"
+CTRL_C, CTRL_D, CTRL_R = "\x03", "\x04", "\x12"
 ALT = ESCAPE
 NEWEST = "Write release notes"
 
@@ -182,10 +183,12 @@ def test_the_keys_are_listed(picker: Terminal) -> None:
     assert picker.wait_for_end() == 0
 
 
-@pytest.mark.parametrize("key", [ESCAPE, "\x03", "\x04"])
-def test_leaving_is_quiet(picker: Terminal, key: str) -> None:
-    """Nothing is printed and nothing is done."""
-    picker.send(key)
+@pytest.mark.parametrize(
+    "keys", [ESCAPE, CTRL_C, CTRL_D, ESCAPE + ESCAPE, ESCAPE + CTRL_C, ESCAPE + CTRL_D]
+)
+def test_leaving_is_quiet(picker: Terminal, keys: str) -> None:
+    """Nothing is printed and nothing is done, also if two such keys are pressed quickly."""
+    picker.send(keys)
     assert picker.wait_for_end() == 0
 
 

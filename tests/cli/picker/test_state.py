@@ -128,6 +128,15 @@ def test_failures_are_counted_when_they_are_asked_for(tmp_path: Path) -> None:
     assert list_unread(switch_errors(counted)) == []
 
 
+def test_the_selected_session_stays_selected_while_failures_are_counted() -> None:
+    """Sessions appear above it, and Enter must not open another one."""
+    failed = (FLAKY, *(replace(each, error_count=1) for each in (TIDES, PRESS)))
+    state = move(switch_errors(open_state(failed, "/nowhere")), 1)
+    counted = add_failures(state, {FLAKY.path: 2})
+    assert [_ids(state), _ids(counted)] == [["b2", "c3"], ["a1", "b2", "c3"]]
+    assert state.current == counted.current
+
+
 def test_a_snippet_gets_the_room_beside_age_and_project() -> None:
     """Without the project where all sessions are of this one."""
     state = open_state(ALL, "/nowhere")
