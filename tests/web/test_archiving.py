@@ -91,6 +91,17 @@ def test_only_our_pages_archive(server: RunningServer) -> None:
     assert Archive(server.data / "archive").list_manifests() == []
 
 
+def test_an_archive_that_cannot_be_read(server: RunningServer) -> None:
+    """The home page is as without an archive; a link is not followed."""
+    archive = Archive(server.data / "archive")
+    set_enabled(archive, enabled=True)
+    settings = archive.directory / "archive.json"
+    settings.symlink_to(settings.rename(server.data / "elsewhere.json"))
+    (panel,) = read_panel(server)
+    assert "To keep copies, run: recollect archive enable" in panel
+    assert "will delete 2 sessions within a week" in panel
+
+
 def test_an_archive_that_cannot_be_written(server: RunningServer) -> None:
     """An error page says so, and the sessions are still listed."""
     archive = Archive(server.data / "archive")

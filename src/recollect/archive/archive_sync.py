@@ -109,23 +109,21 @@ def count_changed(archive: Archive, roots: Iterable[Path]) -> int:
 
 
 def find_unarchived(archive: Archive, roots: Iterable[Path], paths: Iterable[str]) -> set[str]:
-    """Return the files, of these in the Claude directories, whose current state is not archived."""
+    """Return those of `paths`, files in the Claude directories, that are new or have changed."""
     known = archive.load_known()
     names = {root: identify_root(root) for root in roots}
-    return {
-        path
-        for path in paths
-        if not any(
-            found.state.is_current(stamp)
+
+    def is_archived(path: Path, stamp: source.Stamp) -> bool:
+        keys = (
+            (name, manifests.encode_path(path.relative_to(root).parts))
             for root, name in names.items()
-            if Path(path).is_relative_to(root)
-            and (
-                found := known.get(
-                    (name, manifests.encode_path(Path(path).relative_to(root).parts))
-                )
-            )
-            and (stamp := source.find_stamp(path))
+            if path.is_relative_to(root)
         )
+        return any(known[key].state.is_current(stamp) for key in keys if key in known)
+
+    stamps = {path: source.find_stamp(path) for path in paths}
+    return {
+        path for path, stamp in stamps.items() if not (stamp and is_archived(Path(path), stamp))
     }
 
 

@@ -1,5 +1,5 @@
-"""The archive as other surfaces than its commands use it: which sessions are not in it yet, and a
-sync of everything.
+"""The archive for front ends other than its commands: list the sessions that are not in it yet, and
+archive everything.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from recollect.archive import has_archive
-from recollect.errors import ArchiveFailure
+from recollect.errors import RecollectError
 from recollect.store.data_directory import refuse_claude_directory
 
 if TYPE_CHECKING:
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def can_archive(workspace: Workspace) -> bool:
-    """Return whether the user has turned on the archive."""
+    """Return whether the user has turned on the archive, and it can be read."""
     try:
         return has_archive(workspace.archive_directory) and _open(workspace).is_enabled
-    except ArchiveFailure:
+    except (RecollectError, OSError):
         return False
 
 
 def list_unarchived(
     workspace: Workspace, listings: Iterable[SessionListing]
 ) -> list[SessionListing]:
-    """Return the sessions whose transcripts are not archived as they are now.
+    """Return the sessions whose current transcripts are not archived.
 
-    Those are all if the archive cannot be read.
+    All of them, if the archive cannot be read.
     """
     listed = list(listings)
     if not listed or not has_archive(workspace.archive_directory):
@@ -41,7 +41,7 @@ def list_unarchived(
     paths = [each.path for each in listed]
     try:
         missing = find_unarchived(_open(workspace), workspace.roots, paths)
-    except ArchiveFailure:
+    except (RecollectError, OSError):
         return listed
     return [each for each in listed if each.path in missing]
 
