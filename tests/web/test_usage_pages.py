@@ -11,7 +11,10 @@ from urllib.parse import urlencode
 import pytest
 
 from recollect.documents.usage_groups import Group
+from recollect.documents.usage_report import Figures
 from recollect.quantities import format_dollars, format_share
+from recollect.web.pages.usage_page import make_tiles
+from recollect.workspace.usage_requests import UsageSummary
 from tests.web.addresses import SESSION
 from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
@@ -302,6 +305,29 @@ def test_filters_apply_without_a_button(server: RunningServer) -> None:
     page = server.get("/usage").body.decode()
     form = page.partition('action="/usage" data-apply>')[2].partition("</form>")[0]
     assert form.count('<button type="submit">') == form.count("<noscript><button") == 1
+
+
+@pytest.mark.parametrize(
+    ("cost", "before", "change"),
+    [
+        (3.0, 2.0, "+50%"),
+        (1.0, 2.0, "\N{MINUS SIGN}50%"),
+        (25.0, 2.0, "+1,150%"),
+        (1.999, 2.0, "+0%"),
+        (1.0, 0.0, ""),
+        (None, 2.0, ""),
+        (1.0, None, ""),
+    ],
+)
+def test_the_change_is_a_rounded_percentage(
+    cost: float | None, before: float | None, change: str
+) -> None:
+    """Without a cost before there is none; zero has no minus sign."""
+    totals = Figures(
+        **dict.fromkeys(Figures.__struct_fields__, 0) | {"cost_usd": cost}  # type: ignore[arg-type]
+    )
+    summary = UsageSummary(active_days=1, days=7, sessions=1, median_cost=None, cost_before=before)
+    assert make_tiles(totals, summary).change == change
 
 
 def test_tiles_say_what_totals_are_made_of(server: RunningServer) -> None:

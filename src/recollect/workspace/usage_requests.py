@@ -152,8 +152,7 @@ class UsageSummary(Struct, frozen=True, kw_only=True):
 
     active_days: int
     days: int
-    """All days of the report: those between the first and the last active one, if it has no dates.
-    """
+    """Number of days in the report; without dates, from the first to the last active day."""
     sessions: int
     median_cost: float | None
     """The median cost of its sessions in dollars; None if no price is known."""

@@ -287,23 +287,22 @@ class RunningBlock(Struct, frozen=True):
 
 
 class SummaryTiles(Struct, frozen=True, kw_only=True):
-    """Tiles that are not totals, and what is below the others."""
+    """Figures in tiles that are not totals, and in the notes below tiles."""
 
     summary: UsageSummary
     tokens: int
     per_day: float | None
     """The cost of an active day, in dollars."""
     change: str
-    """Describe the change of the cost since as many days before; empty if not known."""
+    """The change of the cost from the same number of days before, such as `+12%`; may be empty."""
     cached: str
     """The share of tokens that was read from the cache; empty without tokens."""
 
 
-def make_tiles(report: UsageDocument, summary: UsageSummary) -> SummaryTiles:
-    """Return the tiles of a report."""
-    totals = report.totals
+def make_tiles(totals: Figures, summary: UsageSummary) -> SummaryTiles:
+    """Return the tiles of a report with these totals."""
     cost, before, tokens = totals.cost_usd, summary.cost_before, usage_table.count_tokens(totals)
-    change = "" if cost is None or not before else f"{cost / before - 1:+,.0%}"
+    change = "" if cost is None or not before else f"{cost / before - 1:+z,.0%}"
     return SummaryTiles(
         summary=summary,
         tokens=tokens,
@@ -346,7 +345,9 @@ def render_usage_page(
         rows = usage_table.make_rows(report, wanted, load_zone(wanted.timezone or None), translator)
         if rows:
             chart = make_chart(report, rows, wanted.measure, translator)
-            tiles = make_tiles(report, history_endpoints.summarize_usage(services, parameters))
+            tiles = make_tiles(
+                report.totals, history_endpoints.summarize_usage(services, parameters)
+            )
     except UsageError as failure:
         error = http_messages.describe_failure(failure)[1]
     choices = services.workspace.choices
