@@ -1,8 +1,8 @@
-"""The user's own rules, for this process: patterns for kinds of secrets, and values that are none.
+"""The user's own rules of this process: patterns for more kinds of secrets, and values to allow.
 
-They apply wherever sessions are shown, and to what is stored of them, so a front end sets them once
-for the whole process, as a function that is called when a rule is first needed. An index is made
-for one set of rules, which its `key` identifies.
+They apply to everything that is shown or stored, so a front end sets once how to load them, for the
+whole process; they are loaded when first needed. An index records the `key` of the rules that its
+texts were masked by.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recollect.redact.findings import RedactionPolicy
 
 _KEY_BYTES: Final = 4
-"""Too few to find out a pattern by trying."""
+"""Few, so that many patterns have the same key and it does not reveal one."""
 
 LoadPolicy = Callable[[], "RedactionPolicy | None"]
 """Returns None if there are no rules."""
@@ -27,11 +27,11 @@ class OwnRules(NamedTuple):
 
     stated: RedactionPolicy | None = None
     key: str = ""
-    """Empty if there are none."""
+    """Identifies the rules; empty if there are none."""
 
     @property
     def policy(self) -> RedactionPolicy:
-        """The policy for display that these rules are part of."""
+        """The policy for display, including these rules."""
         from recollect.redact.findings import DEFAULT_POLICY  # a status line needs no policy
 
         return (self.stated or DEFAULT_POLICY).for_display
@@ -45,22 +45,23 @@ class _Process:
 
 
 def use_own_rules(load: LoadPolicy | None) -> None:
-    """Set where the rules of this process come from, for all threads."""
+    """Set how to load the rules of this process, for all threads."""
     _Process.load, _Process.rules = load, None
 
 
 def find_own_rules() -> OwnRules:
     """Return the rules of this process."""
-    if _Process.rules is None:
-        _Process.rules = _read()
-    return _Process.rules
+    rules = _Process.rules
+    if rules is None:
+        rules = _Process.rules = _load()
+    return rules
 
 
 def refresh_own_rules() -> bool:
     """Load the rules again; return whether they have changed. Invalid ones change nothing."""
     before = find_own_rules()
     try:
-        found = _read()
+        found = _load()
     except UsageError:
         return False
     if found == before:
@@ -69,14 +70,14 @@ def refresh_own_rules() -> bool:
     return True
 
 
-def _read() -> OwnRules:
+def _load() -> OwnRules:
     policy = _Process.load() if _Process.load is not None else None
     if policy is None or not (policy.patterns or policy.allow):
         return OwnRules()
-    return OwnRules(policy.for_display, _name(policy.for_display))
+    return OwnRules(policy.for_display, _make_key(policy.for_display))
 
 
-def _name(policy: RedactionPolicy) -> str:
+def _make_key(policy: RedactionPolicy) -> str:
     from hashlib import blake2b  # most users have no rules
 
     import msgspec
@@ -85,14 +86,17 @@ def _name(policy: RedactionPolicy) -> str:
 
 
 def matches_own_pattern(data: bytes) -> bool:
-    """Return whether a pattern of the user matches anywhere in UTF-8, however it is written."""
+    """Return whether a pattern of the user matches anywhere in UTF-8 bytes."""
     return next(find_own_places(data), None) is not None
 
 
 def find_own_places(data: bytes) -> Iterator[int]:
-    """Yield where a pattern of the user matches in UTF-8, however it is written there."""
+    """Yield the positions in UTF-8 bytes at which a pattern of the user matches.
+
+    Also in escaped, coloured and wrapped text.
+    """
     rules = find_own_rules()
-    if rules.stated is None:
+    if rules.stated is None or not rules.stated.patterns:
         return
     from recollect.redact.plain_view import read_text  # rarely needed
     from recollect.redact.policy import find_own

@@ -57,7 +57,7 @@ def find_masked(text: Text, policy: RedactionPolicy) -> list[Match]:
 
 
 def find_own(text: Text, policy: RedactionPolicy) -> list[Match]:
-    """Return what only the user's own rules find in a text, however it is written there."""
+    """Return what the user's own rules find in a text, also if it is escaped or wrapped."""
     is_allowed, finders = _compile(policy)
     return [
         match
