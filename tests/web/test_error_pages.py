@@ -18,7 +18,7 @@ def test_there_is_no_page(server: RunningServer, path: str, status: int) -> None
     assert find_texts(answer.body, "main") == [
         f"Not found There is no page at {path} Back to the sessions Search Home"
     ]
-    links = find_links(answer.body, "p", class_="ways-on")
+    links = find_links(answer.body, "p", class_="next-links")
     assert {server.get(link).status for link in links} == {200}
 
 

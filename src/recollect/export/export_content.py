@@ -176,7 +176,7 @@ class MaskedValue(Struct, frozen=True, kw_only=True):
 
 
 class _Place(Struct, frozen=True):
-    """A turn, or what is exported outside turns, and the secrets that a rule finds there."""
+    """The text of a turn, or one outside turns, and the secrets that rules find in it."""
 
     session_id: str
     turn: int | None
@@ -199,9 +199,9 @@ def iter_files(session: Session) -> Iterator[str]:
 def list_masked_values(
     parts: Iterable[SessionPart], policy: RedactionPolicy, level: Level = Level.FULL
 ) -> list[MaskedValue]:
-    """Return each distinct value in what is exported once, in order of appearance.
+    """Return each distinct value in the export once, in order of appearance.
 
-    What is outside turns, such as the title, only adds values that no turn has.
+    Texts outside turns, such as the title, only add values that no turn has.
     """
     redactor = Redactor(policy)
     places = list(_iter_places(parts, redactor, level))
@@ -232,7 +232,7 @@ def _iter_places(
 
 
 def _iter_texts(part: SessionPart, level: Level) -> Iterator[tuple[int | None, str]]:
-    """Yield what is exported of a session: its turns, each with its number, and all the rest."""
+    """Yield the exported texts of a session: each turn with its number, others with None."""
     session = part.session
     for view in iter_turn_views(session, _choose(part)):
         whole = complete_turn(view, session, subagents=True)
@@ -263,7 +263,7 @@ def _iter_masked_values(place: _Place, redactor: Redactor) -> Iterator[MaskedVal
 
 
 def _list_findings(place: _Place, masked: Sequence[Finding], redactor: Redactor) -> list[Finding]:
-    """Return what a rule finds in a text, and values that are known from elsewhere."""
+    """Return what rules find in a text, and values in it that they found elsewhere."""
     known = (
         each
         for each in masked

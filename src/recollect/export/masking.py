@@ -210,7 +210,7 @@ _TAG: Final = re.compile(r"\[redacted:([a-z0-9-]+)#\d+\\?\]")
 _SPAN: Final = re.compile(r"</?span[^>]*>")
 """What highlighting may put between the characters of a tag."""
 _LINE_BREAK: Final = re.compile(r"\n[ |│]*")
-"""The same for lines that are wrapped."""
+"""The same for wrapped lines."""
 _IDS: Final = frozenset(
     "uuid uuids message_id call_id result_uuid timestamp start end agent_id media_type".split()
 )
@@ -223,13 +223,12 @@ class Mask:
     def __init__(self, policy: RedactionPolicy | None, *, is_wrapped: bool = False) -> None:
         """Start with nothing masked.
 
-        Long words of output that `is_wrapped` are cut, and a part of an id may look like a token.
-        All words were scanned before they were cut: in the output, only known secrets are searched
-        for, not likely ones.
+        With `is_wrapped`, lines of the output are wrapped, and part of an id may look like a token.
+        All texts are scanned before that, so likely secrets are not searched for again.
         """
         self._redactor = Redactor(policy) if policy is not None else None
         self._last = self._redactor
-        """For the second scan."""
+        """Scans the output."""
         if self._redactor is not None and is_wrapped:
             self._last = self._redactor.without_likely()
         self._markup = _LINE_BREAK if is_wrapped else _SPAN

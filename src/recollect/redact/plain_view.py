@@ -40,7 +40,7 @@ def make_marks(characters: bytes) -> bytes:
 
 
 def iter_runs(data: bytes, marks: bytes, shortest: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of runs of at least `length` marked characters."""
+    """Yield the spans of runs of at least `shortest` marked characters."""
     marked, run = data.translate(marks), _MARK * shortest
     start = marked.find(run)
     while start >= 0:

@@ -91,7 +91,7 @@ _PLURAL: Final = frozenset({b"s", b"S"})
 """Half of all keyword matches in a history are names of token counts, which end in `s`."""
 _OPTION: Final = re.compile(rb"-[\w.]*")
 _OPTION_END: Final = re.compile(rb"[\w.\-]*[\s\\%\x1b\[&:=]")
-"""A blank or what may hide one; a colon after the name of a header."""
+"""A blank, an escape that may hide one, or the colon after the name of a header."""
 _OPTION_REACH: Final = 40
 _NAME_REACH: Final = 200
 """Bytes after a name in which its value is searched for."""
@@ -120,7 +120,7 @@ class _Search:
 
         self._spellings = spellings
         self._left = _MIN_FAST
-        """Bytes to search before that."""
+        """Number of bytes to search before the fast search is loaded."""
         self._automaton = BytesAhoCorasick(spellings, implementation=Implementation.ContiguousNFA)
         self._discord_token: Any = re.compile(_DISCORD_TOKEN)
 

@@ -1,5 +1,5 @@
 """Mask the secrets of one output: an export, a response of a server, a page. A secret that was
-recognised once is masked everywhere, in any encoding:
+recognised once is masked everywhere, in any encoding.
 
 `export TOKEN=…` identifies a value that could not be recognised alone in a log line. Escapes and
 wrapped lines need no separate forms, because the search uses the same views as the rules.

@@ -44,7 +44,7 @@ class _Engine(NamedTuple):
 
 
 def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
-    """Return the secrets in a text, decoding up to `depth` layers of base64."""
+    """Return the secrets in a text, decoding up to `encodings` layers of base64."""
     engine = _load_engine()
     run_rules = partial(_iter_matches, engine, encodings)
     found = [

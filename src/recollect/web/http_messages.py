@@ -155,7 +155,7 @@ def error_response(status: int, detail: ErrorDetail) -> Response:
 
 
 def refuse(scope: Scope, status: int, code: str, message: str) -> Response:
-    """Return an error that does not depend on the path: as text where a browser shows it."""
+    """Return the error response of a middleware: plain text for a browser, JSON for a program."""
     accepted = Headers(scope=scope).get("accept", "")
     if "text/html" in accepted:
         return PlainTextResponse(f"{message}\n", status)

@@ -153,7 +153,7 @@ class _RunningTurn:
         self._messages = {said.id for said in session.messages}
         self._known_calls = {call.id for call in session.tool_calls}
         self._own_calls = frozenset(self._known_calls)
-        """Number of calls that the session already had, including those of other turns."""
+        """Calls that the session already had, including those of other turns."""
         self._starters: dict[str, tuple[int, tool_calls.ToolCall]] = {}
         """Final calls that may start a subagent, by id, with the position of their step."""
         self._record_starters(session, view.steps, 0)

@@ -15,7 +15,7 @@ function readToken(hash) {
   return new URLSearchParams(hash.replace(/^#/, "")).get("t");
 }
 
-/** The requested page: here, or where they were before they pasted another address. */
+/** The page to open: this one, or the one that was open before another address was pasted. */
 function findWanted() {
   const here = location.pathname + location.search;
   const before = sessionStorage.getItem(WANTED);
