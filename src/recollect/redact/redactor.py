@@ -224,7 +224,7 @@ class Redactor:
         return other
 
     def without_likely(self) -> "Redactor":
-        """Return a redactor whose rules find only what is definite, otherwise the same."""
+        """Return the same redactor, but with rules that only find definite secrets."""
         other = copy(self)
         other.policy = replace(self.policy, likely=False)
         return other

@@ -64,7 +64,7 @@ class SessionCache:
     def _find_entry(self, path: str) -> _CachedSession:
         with self._lock:
             if self._rules is not find_own_rules():
-                # Those in memory are masked by the rules of before.
+                # The cached sessions are masked by the previous rules.
                 self._rules = find_own_rules()
                 self._sessions.clear()
             entry = self._sessions.setdefault(path, _CachedSession())

@@ -40,7 +40,7 @@ export class Cards {
     if (this.find(id)) return;
     const path = id.split("/").map(encodeURIComponent).join("/");
     const fragment = await fetchFragment(`${this.address}/requests/${path}`);
-    // None if it was settled in the meantime. The event that says so follows, or was here before.
+    // Not a card if the request was settled in the meantime: an event reports that, before or later.
     const card = fragment.querySelector(".ask");
     if (!(card instanceof HTMLElement) || this.find(id) || this.settled.has(id)) return;
     this.place.append(card);
