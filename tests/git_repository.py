@@ -23,7 +23,7 @@ def run_git(directory: Path, *arguments: str, time: str = DEFAULT_TIME) -> str:
 
 
 def commit_everything(directory: Path) -> None:
-    """Make a directory a repository with one commit of all that is in it."""
+    """Make a directory a repository, with everything in it as one commit."""
     run_git(directory, "init", "--quiet", "--initial-branch=main")
     run_git(directory, "add", ".")
     run_git(directory, "commit", "--quiet", "-m", "Begin")

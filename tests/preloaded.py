@@ -88,7 +88,7 @@ class LoadedProgram:
 
 
 def find_program(environment: Mapping[str, str]) -> LoadedProgram | None:
-    """Return the process for commands in `environment`; None where there can be none."""
+    """Return the process for commands in `environment`; None if there can be none."""
     if not CAN_FORK:
         return None
     fixed = {name: each for name, each in environment.items() if name.startswith(READ_AT_START)}
@@ -143,7 +143,7 @@ def become(request: tuple[list[str], dict[str, str], str], streams: list[int]) -
 
 
 def run_and_exit() -> None:
-    """Run the program; exit as Python does, but without taking all modules apart."""
+    """Run the program; exit as Python does, but without tearing down modules."""
     from recollect.cli import main
 
     code: object = 0

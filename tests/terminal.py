@@ -24,7 +24,7 @@ SECONDS = 120.0
 
 
 class _AnsweringScreen(pyte.Screen):
-    """A screen that says where the cursor is when it is asked, as terminals do."""
+    """A screen that answers queries for the cursor position, as terminals do."""
 
     def __init__(self, master: int, columns: int, lines: int) -> None:
         self._master = master
@@ -49,7 +49,7 @@ class Terminal:
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the screen."""
+        """Return the lines of the screen."""
         self._read(0.0)
         return [line.rstrip() for line in self._screen.display]
 
@@ -63,16 +63,16 @@ class Terminal:
 
     @property
     def title(self) -> str:
-        """The window title."""
+        """Return the window title."""
         return str(self._screen.title)
 
     def resize(self, columns: int, lines: int) -> None:
-        """Give the window another size."""
+        """Resize the window."""
         _set_size(self._master, columns, lines)
         self._screen.resize(lines, columns)
 
     def send(self, keys: str) -> None:
-        """Press these keys."""
+        """Send these keys."""
         os.write(self._master, keys.encode())
 
     def wait_for(self, is_there: Callable[[list[str]], bool]) -> list[str]:

@@ -52,7 +52,7 @@ def _find_nodes(matches: Callable[[ast.AST], bool], paths: Iterable[Path]) -> li
 
 
 def test_imports_keep_the_layer_contracts() -> None:
-    """All contracts in pyproject.toml are checked and hold."""
+    """All contracts in pyproject.toml are checked and kept."""
     lint = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     result = run_python(
         "-c", lint, "--no-logo", "--no-cache", "--config", str(ROOT / "pyproject.toml")
@@ -60,7 +60,7 @@ def test_imports_keep_the_layer_contracts() -> None:
     assert result.stdout.splitlines()[-1:] == ["Contracts: 4 kept, 0 broken."], result
 
 
-DOORS = {
+PUBLIC_MODULES = {
     "store": {
         "data_directory",
         "quick_totals",
@@ -75,15 +75,15 @@ DOORS = {
 """Modules that other packages import directly, beside the names of the package itself."""
 
 
-@pytest.mark.parametrize("package", DOORS)
-def test_packages_with_doors_protect_every_other_module(package: str) -> None:
-    """A new module is behind the doors, and every public name is there."""
+@pytest.mark.parametrize("package", PUBLIC_MODULES)
+def test_all_modules_but_the_public_ones_are_protected(package: str) -> None:
+    """New modules are private to their package, and every public name is exported."""
     modules = {path.stem for path in (PACKAGE / package).glob("*.py")} - {"__init__"}
     contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     protected = set(re.findall(rf'"recollect\.{package}\.(\w+)"', contract))
-    assert sorted(modules - protected) == sorted(DOORS[package])
-    door = import_module(f"recollect.{package}")
-    assert [name for name in door.__all__ if not hasattr(door, name)] == []
+    assert sorted(modules - protected) == sorted(PUBLIC_MODULES[package])
+    interface = import_module(f"recollect.{package}")
+    assert [name for name in interface.__all__ if not hasattr(interface, name)] == []
 
 
 # Files that are not below a Claude directory, and questions that only a disk can answer.
@@ -135,7 +135,7 @@ ASKING_METHODS = {
 
 
 def test_only_sources_open_and_look_at_transcripts() -> None:
-    """Whoever reads a file of a Claude directory asks `recollect.sources`, whatever holds it."""
+    """Only `recollect.sources` opens or stats files of a Claude directory."""
     found = {
         path.relative_to(PACKAGE).as_posix()
         for path in MODULES
@@ -225,7 +225,7 @@ def _is_printing(node: ast.AST) -> bool:
 
 
 def test_no_handler_swallows_an_error() -> None:
-    """Every handler does something with what it catches."""
+    """No exception handler is empty."""
     assert _find_nodes(_is_silent_handler, MODULES) == []
 
 
@@ -310,7 +310,7 @@ def test_no_file_names_a_registry_or_a_place_on_one_machine() -> None:
 
 
 def _forbidden_patterns() -> list[str]:
-    """Joined from parts, because this file is searched too."""
+    """Return the patterns, joined from parts because this file is searched too."""
     hosts = [("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("npmjs", "com")]
     places = ["work", "root"]
     return [

@@ -10,12 +10,12 @@ from recollect.atomic_files import make_directories, open_atomic
 
 
 def list_names(directory: Path) -> list[str]:
-    """What is in a directory."""
+    """Return the names in a directory."""
     return sorted(path.name for path in directory.iterdir())
 
 
 def test_a_file_gets_its_name_last(tmp_path: Path) -> None:
-    """Nobody sees it before it is complete; then it has its mode and its time."""
+    """It is not visible before it is complete, with its mode and its time."""
     target = tmp_path / "made"
     with open_atomic(target, overwrite=False, mode=0o640, mtime_ns=10**18) as file:
         file.write(b"whole")
@@ -28,7 +28,7 @@ def test_a_file_gets_its_name_last(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_failure_leaves_nothing(tmp_path: Path, *, overwrite: bool) -> None:
-    """What was there stays, and no temporary file is left."""
+    """The previous file stays, and no temporary file is left."""
     target = tmp_path / "made"
     target.write_bytes(b"before")
 
@@ -46,7 +46,7 @@ def test_a_failure_leaves_nothing(tmp_path: Path, *, overwrite: bool) -> None:
 def test_a_taken_name_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_links: bool
 ) -> None:
-    """A file that somebody made meanwhile is not replaced, even without hard links."""
+    """A file created in the meantime is not replaced, even without hard links."""
     target = tmp_path / "made"
 
     def refuse(*_: object) -> None:
@@ -70,7 +70,7 @@ def test_a_taken_name_is_kept(
 
 
 def test_directories_are_private(tmp_path: Path) -> None:
-    """Created directories are for their owner only; those that were there keep their mode."""
+    """Created directories are private; existing ones keep their mode."""
     (tmp_path / "there").mkdir(mode=0o755)
     make_directories(tmp_path / "there" / "above" / "below")
     modes = [

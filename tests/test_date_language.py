@@ -1,4 +1,4 @@
-"""Options, queries and pages read dates with one parser and mean the same by them."""
+"""Options, queries and pages parse dates with the same parser, with the same meaning."""
 
 from datetime import UTC, datetime
 
@@ -52,7 +52,7 @@ def test_reports_by_day_start_on_the_day_of_the_moment(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["7m", "soon", "2026-13", "2026-02-30", "tomorrow", "-7d", "1.5d"])
 def test_what_is_not_a_date_is_refused_everywhere(text: str) -> None:
-    """Each surface says so, in the way of its own."""
+    """Each interface reports it in its usual form."""
     with pytest.raises(UsageError):
         parse_range(text, None, NOW)
     with pytest.raises(UsageError):

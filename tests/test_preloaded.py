@@ -1,4 +1,4 @@
-"""A command in a fork of the loaded program does what it does in a process of its own."""
+"""A command in a fork of the loaded program behaves as in a process of its own."""
 
 import subprocess
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_output_is_the_same(run_recollect: RunRecollect, words: tuple[str, ...],
 def test_commands_leave_nothing_behind(
     run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither environment nor working directory of one reach the next."""
+    """Environment and working directory of one do not affect the next."""
     (tmp_path / "empty.jsonl").touch()
     messages = []
     for zone, directory in (("UTC", "/"), ("Asia/Tokyo", str(tmp_path)), ("UTC", "/")):
@@ -47,7 +47,7 @@ def test_commands_leave_nothing_behind(
 
 
 def test_a_command_that_hangs_is_killed(safe_environment: None, tmp_path: Path) -> None:
-    """The limit holds, and the next command runs."""
+    """The time limit is enforced, and the next command runs."""
     environment = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "none")}
     program = find_program(environment)
     assert program is not None

@@ -111,7 +111,7 @@ def test_sizes(count: int, language: str, text: str) -> None:
     ],
 )
 def test_dollars(dollars: float, places: int, text: str) -> None:
-    """Small amounts are not shown as nothing, and nothing has no sign."""
+    """Small amounts are not shown as zero, and zero has no sign."""
     assert format_dollars(dollars, places) == text
 
 
@@ -119,7 +119,7 @@ def test_dollars(dollars: float, places: int, text: str) -> None:
     ("share", "text"), [(0, "0%"), (0.0001, "<1%"), (0.005, "<1%"), (0.0051, "1%"), (1, "100%")]
 )
 def test_shares(share: float, text: str) -> None:
-    """A small part is not shown as nothing."""
+    """A small share is not shown as zero."""
     assert format_share(share) == text
 
 
@@ -156,7 +156,7 @@ def test_durations(milliseconds: float, english: str, chinese: str) -> None:
 
 @given(st.integers(min_value=0, max_value=10**12))
 def test_a_duration_never_overflows_its_unit(milliseconds: int) -> None:
-    """No text has 60 seconds, 60 minutes or 24 hours in a place that carries over."""
+    """No text has 60 seconds, 60 minutes or 24 hours instead of the next unit."""
     words = format_duration(milliseconds).split(" ")
     limits = {"ms": 1000, "s": 60, "min": 60, "h": 24}
     for number, unit in zip(words[::2], words[1::2], strict=True):
@@ -183,12 +183,12 @@ def test_hours(seconds: int, text: str) -> None:
     ],
 )
 def test_times(moment: datetime | float | None, zone: tzinfo, text: str) -> None:
-    """A time is that of the zone; without a moment there is no text."""
+    """Times are in the given zone; a missing time is an empty string."""
     assert format_time(moment, zone) == text
 
 
 def test_times_are_local_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a zone, days and times are those of the system."""
+    """Without a zone, days and times are local."""
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "Asia/Tokyo")
         time.tzset()

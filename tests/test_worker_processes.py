@@ -24,14 +24,14 @@ def die_early(parent: int, number: int) -> bytes:
 
 
 def test_results_come_in_order() -> None:
-    """Whoever is done first; and it was not this process that did the work."""
+    """Whichever finishes first, and from other processes than this one."""
     results = [found.decode().split() for found in run_in_order(write_number, PARTS)]
     assert [int(number) for number, _ in results] == list(range(PARTS))
     assert str(os.getpid()) not in {process for _, process in results}
 
 
 def test_what_a_dead_worker_leaves_is_done_here() -> None:
-    """Nothing is lost, and nothing comes twice."""
+    """No result is lost or repeated."""
     work = partial(die_early, os.getpid())
     assert list(run_in_order(work, PARTS)) == [str(each).encode() for each in range(PARTS)]
 
@@ -47,5 +47,5 @@ def test_no_worker_is_left_when_nobody_wants_more() -> None:
 
 
 def test_there_may_be_nothing_to_do() -> None:
-    """Then no process is started."""
+    """No process is started for an empty list."""
     assert list(run_in_order(write_number, 0)) == []

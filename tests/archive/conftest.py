@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.archive.trees import Pond
+from tests.archive.trees import ArchivedRoot
 
 
 @pytest.fixture
-def pond(tmp_path: Path) -> Pond:
+def archived(tmp_path: Path) -> ArchivedRoot:
     """Return an empty Claude directory with an enabled archive."""
-    return Pond(tmp_path)
+    return ArchivedRoot(tmp_path)

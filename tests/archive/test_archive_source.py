@@ -17,7 +17,7 @@ from recollect.archive.archive_tasks import forget_session
 from recollect.locations import Transcript, discover_root
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import list_mounts, unmount
-from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, SIDECARS, TRANSCRIPT, Pond
+from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, SIDECARS, TRANSCRIPT, ArchivedRoot
 from tests.cli.demo_home import make_demo_home, run_at
 from tests.process import RunRecollect
 
@@ -46,73 +46,73 @@ def mounts() -> Iterator[None]:
         unmount(point)
 
 
-def find_all(pond: Pond) -> tuple[Transcript, ...]:
+def find_all(archived: ArchivedRoot) -> tuple[Transcript, ...]:
     """Return the transcripts of a Claude directory, without what a deleted file cannot have."""
-    return tuple(each._replace(device=0) for each in discover_root(pond.root).transcripts)
+    return tuple(each._replace(device=0) for each in discover_root(archived.root).transcripts)
 
 
-def test_deleted_files_are_found_and_read(pond: Pond, mounts: None) -> None:
+def test_deleted_files_are_found_and_read(archived: ArchivedRoot, mounts: None) -> None:
     """Under their names, with their sizes, times and bytes."""
-    pond.write_session()
-    pond.sync()
-    before = find_all(pond)
-    mount_archive(pond.archive, [pond.root])
-    assert find_all(pond) == before
-    shutil.rmtree(pond.root)
-    assert find_all(pond) == before
+    archived.write_session()
+    archived.sync()
+    before = find_all(archived)
+    mount_archive(archived.archive, [archived.root])
+    assert find_all(archived) == before
+    shutil.rmtree(archived.root)
+    assert find_all(archived) == before
     for path, data in SIDECARS.items():
-        with open_file(pond.root / path) as file:
+        with open_file(archived.root / path) as file:
             assert (file.read(), file.find_status().st_size) == (data, len(data))
 
 
-def test_what_is_on_disk_wins(pond: Pond, mounts: None) -> None:
+def test_what_is_on_disk_wins(archived: ArchivedRoot, mounts: None) -> None:
     """Only what is missing comes from the archive."""
-    pond.write_session()
-    pond.sync()
-    pond.write(TRANSCRIPT, b"newer\n")
-    (pond.root / PROJECT / SESSION / "tool-results" / "b1.txt").unlink()
-    mount_archive(pond.archive, [pond.root])
-    with open_file(pond.root / TRANSCRIPT) as file:
+    archived.write_session()
+    archived.sync()
+    archived.write(TRANSCRIPT, b"newer\n")
+    (archived.root / PROJECT / SESSION / "tool-results" / "b1.txt").unlink()
+    mount_archive(archived.archive, [archived.root])
+    with open_file(archived.root / TRANSCRIPT) as file:
         assert file.read() == b"newer\n"
-    with open_file(pond.root / PROJECT / SESSION / "tool-results" / "b1.txt") as file:
+    with open_file(archived.root / PROJECT / SESSION / "tool-results" / "b1.txt") as file:
         assert file.read() == b"output\n" * 900
 
 
-def test_a_moved_session_is_not_listed_twice(pond: Pond, mounts: None) -> None:
+def test_a_moved_session_is_not_listed_twice(archived: ArchivedRoot, mounts: None) -> None:
     """Its previous path is not a deleted session."""
-    pond.write_session()
-    pond.sync()
-    (pond.root / PROJECT).rename(pond.root / "projects" / "-elsewhere")
-    pond.sync()
-    mount_archive(pond.archive, [pond.root])
-    assert {each.project for each in discover_root(pond.root).transcripts} == {"-elsewhere"}
+    archived.write_session()
+    archived.sync()
+    (archived.root / PROJECT).rename(archived.root / "projects" / "-elsewhere")
+    archived.sync()
+    mount_archive(archived.archive, [archived.root])
+    assert {each.project for each in discover_root(archived.root).transcripts} == {"-elsewhere"}
 
 
-def test_links_stay_links(pond: Pond, tmp_path: Path, mounts: None) -> None:
+def test_links_stay_links(archived: ArchivedRoot, tmp_path: Path, mounts: None) -> None:
     """A link to outside the Claude directory is refused as without an archive."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "x.jsonl").write_bytes(LINE)
-    pond.write(TRANSCRIPT, LINE)
-    (pond.root / "projects" / "linked").symlink_to(outside)
-    pond.sync()
-    before = discover_root(pond.root)
-    mount_archive(pond.archive, [pond.root])
-    assert discover_root(pond.root) == before
+    archived.write(TRANSCRIPT, LINE)
+    (archived.root / "projects" / "linked").symlink_to(outside)
+    archived.sync()
+    before = discover_root(archived.root)
+    mount_archive(archived.archive, [archived.root])
+    assert discover_root(archived.root) == before
     assert [each.path.name for each in before.refused] == ["linked"]
 
 
-def test_it_reaches_other_processes(pond: Pond) -> None:
+def test_it_reaches_other_processes(archived: ArchivedRoot) -> None:
     """A copy of the source reads the same files."""
-    pond.write(TRANSCRIPT, LINE)
-    pond.sync()
-    (pond.root / TRANSCRIPT).unlink()
-    source = ArchiveSource(pond.archive, str(pond.root), identify_root(pond.root))
+    archived.write(TRANSCRIPT, LINE)
+    archived.sync()
+    (archived.root / TRANSCRIPT).unlink()
+    source = ArchiveSource(archived.archive, str(archived.root), identify_root(archived.root))
     copy = pickle.loads(pickle.dumps(source))
-    with copy.open(str(pond.root / TRANSCRIPT)) as file:
+    with copy.open(str(archived.root / TRANSCRIPT)) as file:
         assert file.read() == LINE
     with pytest.raises(FileNotFoundError):
-        copy.open(str(pond.root / "projects" / "never.jsonl"))
+        copy.open(str(archived.root / "projects" / "never.jsonl"))
 
 
 @given(
@@ -123,13 +123,13 @@ def test_reading_from_any_offset(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int], reads: list[tuple[int, int]]
 ) -> None:
     """However many pieces a file consists of, it reads like the file."""
-    pond, data = Pond(tmp_path_factory.mktemp("pond")), os.urandom(5000)
+    archived, data = ArchivedRoot(tmp_path_factory.mktemp("pond")), os.urandom(5000)
     for number, size in enumerate([*sorted(cuts), len(data)]):
-        pond.write(TRANSCRIPT, data[:size], mtime=1_700_000_000 + number)
-        pond.sync()
-    (pond.root / TRANSCRIPT).unlink()
-    source = ArchiveSource(pond.archive, str(pond.root), identify_root(pond.root))
-    with source.open(str(pond.root / TRANSCRIPT)) as file:
+        archived.write(TRANSCRIPT, data[:size], mtime=1_700_000_000 + number)
+        archived.sync()
+    (archived.root / TRANSCRIPT).unlink()
+    source = ArchiveSource(archived.archive, str(archived.root), identify_root(archived.root))
+    with source.open(str(archived.root / TRANSCRIPT)) as file:
         for offset, count in reads:
             assert file.seek(offset) == offset
             part = b""
@@ -170,18 +170,18 @@ def drop_marks(answer: str) -> str:
     return re.sub(r'"(is_archived|expires)": [^,\n]*', r'"\1"', answer)
 
 
-def test_changes_of_the_archive_are_seen(pond: Pond, mounts: None) -> None:
+def test_changes_of_the_archive_are_seen(archived: ArchivedRoot, mounts: None) -> None:
     """A server sees the current archive, also if it is created or changed after the start."""
-    shutil.rmtree(pond.archive.directory)
-    mount_archive(pond.archive.reopen(), [pond.root])
-    pond.write(TRANSCRIPT, LINE)
-    pond.enable()
-    pond.sync()
-    (pond.root / TRANSCRIPT).unlink()
-    assert [each.path.stem for each in find_all(pond)] == [SESSION]
-    other = pond.write(f"{PROJECT}/{OTHER}.jsonl", LINE)
-    pond.sync()
+    shutil.rmtree(archived.archive.directory)
+    mount_archive(archived.archive.reopen(), [archived.root])
+    archived.write(TRANSCRIPT, LINE)
+    archived.enable()
+    archived.sync()
+    (archived.root / TRANSCRIPT).unlink()
+    assert [each.path.stem for each in find_all(archived)] == [SESSION]
+    other = archived.write(f"{PROJECT}/{OTHER}.jsonl", LINE)
+    archived.sync()
     other.unlink()
-    assert [each.path.stem for each in find_all(pond)] == [SESSION, OTHER]
-    forget_session(pond.archive, SESSION, dry_run=False)
-    assert [each.path.stem for each in find_all(pond)] == [OTHER]
+    assert [each.path.stem for each in find_all(archived)] == [SESSION, OTHER]
+    forget_session(archived.archive, SESSION, dry_run=False)
+    assert [each.path.stem for each in find_all(archived)] == [OTHER]

@@ -23,8 +23,8 @@ from tests.archive.trees import (
     SESSION,
     SIDECARS,
     TRANSCRIPT,
+    ArchivedRoot,
     FileFacts,
-    Pond,
     read_facts,
 )
 
@@ -35,9 +35,9 @@ CONTENT = b"hello\n"
 Change = Callable[[dict[str, Any]], object]
 
 
-def find_transcript(pond: Pond, session: str) -> Transcript:
+def find_transcript(archived: ArchivedRoot, session: str) -> Transcript:
     """Return the transcript of a session."""
-    found = discover_root(pond.root).transcripts
+    found = discover_root(archived.root).transcripts
     return next(each for each in found if each.path.stem == session)
 
 
@@ -50,21 +50,21 @@ def unpack(
 
 
 @pytest.fixture
-def bundle(pond: Pond, tmp_path: Path) -> Path:
+def bundle(archived: ArchivedRoot, tmp_path: Path) -> Path:
     """Return a bundle of one session out of two."""
-    pond.write_session()
-    pond.write(TRANSCRIPT, WITH_CWD * 20)
-    pond.write(f"{PROJECT}/{OTHER}.jsonl", b"{}\n")
+    archived.write_session()
+    archived.write(TRANSCRIPT, WITH_CWD * 20)
+    archived.write(f"{PROJECT}/{OTHER}.jsonl", b"{}\n")
     path = tmp_path / "pond.recollect"
-    make_bundle([find_transcript(pond, SESSION)], path)
+    make_bundle([find_transcript(archived, SESSION)], path)
     return path
 
 
-def test_what_is_packed_is_unpacked(pond: Pond, bundle: Path, tmp_path: Path) -> None:
+def test_what_is_packed_is_unpacked(archived: ArchivedRoot, bundle: Path, tmp_path: Path) -> None:
     """The session with everything that belongs to it, and nothing else; private files."""
     expected = {
         path: facts._replace(mode=0o600)
-        for path, facts in read_facts(pond.root).items()
+        for path, facts in read_facts(archived.root).items()
         if path in {TRANSCRIPT, *SIDECARS}
     }
     assert unpack(bundle, tmp_path / "there") == expected
@@ -99,11 +99,11 @@ def test_nothing_is_overwritten(bundle: Path, tmp_path: Path) -> None:
     assert list(read_facts(there)) == [TRANSCRIPT]
 
 
-def test_a_bundle_is_not_overwritten(pond: Pond, bundle: Path) -> None:
+def test_a_bundle_is_not_overwritten(archived: ArchivedRoot, bundle: Path) -> None:
     """Neither by another one nor by the same."""
     before = bundle.read_bytes()
     with pytest.raises(UsageError, match="already exists"):
-        make_bundle([find_transcript(pond, SESSION)], bundle)
+        make_bundle([find_transcript(archived, SESSION)], bundle)
     assert bundle.read_bytes() == before
 
 
@@ -134,11 +134,11 @@ def test_a_shell_can_read_a_bundle(bundle: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_flipped_bit_is_refused(pond: Pond, tmp_path: Path) -> None:
+def test_every_flipped_bit_is_refused(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Or does not change what is unpacked: some bits of a compressed block mean nothing."""
-    pond.write(TRANSCRIPT, LINE)
+    archived.write(TRANSCRIPT, LINE)
     path = tmp_path / "small.recollect"
-    make_bundle([find_transcript(pond, SESSION)], path)
+    make_bundle([find_transcript(archived, SESSION)], path)
     sound, expected = path.read_bytes(), unpack(path, tmp_path / "sound")
     refused = 0
     for bit in range(len(sound) * 8):

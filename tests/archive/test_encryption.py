@@ -39,7 +39,7 @@ from recollect.archive.encryption import (
 from recollect.errors import OutputFailure, UnreadableInput, UsageError
 from recollect.locations import discover_root
 from recollect.sources.source import list_mounts, unmount
-from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, TRANSCRIPT, Pond, read_facts
+from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, TRANSCRIPT, ArchivedRoot, read_facts
 
 pytest.importorskip("pyrage", reason="needs the extra `encryption`")
 
@@ -79,74 +79,74 @@ def read_stored(archive: Archive) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in files}
 
 
-def test_everything_is_encrypted_and_comes_back(pond: Pond, tmp_path: Path) -> None:
+def test_everything_is_encrypted_and_comes_back(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Objects, manifests and the cache, whether stored before or after; restored byte for byte."""
-    pond.write_session()
-    pond.sync()
-    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
-    assert all(map(is_encrypted, read_stored(pond.archive).values()))
-    assert count_changed(pond.archive, [pond.root]) == 0
-    pond.write(TRANSCRIPT, LINE * 40)
-    assert pond.sync().grown == 1
-    stored = read_stored(pond.archive)
+    archived.write_session()
+    archived.sync()
+    encrypt_to(archived.archive, [make_key(tmp_path)], ignore)
+    assert all(map(is_encrypted, read_stored(archived.archive).values()))
+    assert count_changed(archived.archive, [archived.root]) == 0
+    archived.write(TRANSCRIPT, LINE * 40)
+    assert archived.sync().grown == 1
+    stored = read_stored(archived.archive)
     assert all(map(is_encrypted, stored.values()))
     assert not any(b"projects" in each or SESSION.encode() in each for each in stored.values())
-    assert pond.sync().bytes_read == 0
-    found = verify_archive(pond.archive, deep=True, watch=ignore)
+    assert archived.sync().bytes_read == 0
+    found = verify_archive(archived.archive, deep=True, watch=ignore)
     assert (found.damaged, found.unused) == ((), 0)
-    before = read_facts(pond.root)
-    shutil.rmtree(pond.root)
-    assert pond.restore_all(tmp_path / "restored") == before
+    before = read_facts(archived.root)
+    shutil.rmtree(archived.root)
+    assert archived.restore_all(tmp_path / "restored") == before
 
 
 @pytest.mark.slow
-def test_versions_survive_a_change_of_keys(pond: Pond, tmp_path: Path) -> None:
+def test_versions_survive_a_change_of_keys(archived: ArchivedRoot, tmp_path: Path) -> None:
     """From plain to a key, to a passphrase, to another passphrase and back to plain."""
-    pond.write(TRANSCRIPT, LINE)
-    pond.sync()
-    pond.write(TRANSCRIPT, LINE * 2, mtime=1_700_000_100)
-    pond.sync()
+    archived.write(TRANSCRIPT, LINE)
+    archived.sync()
+    archived.write(TRANSCRIPT, LINE * 2, mtime=1_700_000_100)
+    archived.sync()
 
     def list_versions() -> list[tuple[str, str]]:
-        versions = pond.archive.reopen().load().iter_versions()
+        versions = archived.archive.reopen().load().iter_versions()
         return [(each.path, each.sha256) for each in versions]
 
     plain = list_versions()
-    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    encrypt_to(archived.archive, [make_key(tmp_path)], ignore)
     assert list_versions() == plain
-    protect_with_passphrase(pond.archive, PASSPHRASE, ignore)
+    protect_with_passphrase(archived.archive, PASSPHRASE, ignore)
     use_environment(RECOLLECT_ARCHIVE_PASSPHRASE=PASSPHRASE)
     assert list_versions() == plain
-    objects = dict(pond.archive.objects.iter_names())
-    protect_with_passphrase(pond.archive.reopen(), "another one", ignore)
-    assert dict(pond.archive.objects.iter_names()) == objects
+    objects = dict(archived.archive.objects.iter_names())
+    protect_with_passphrase(archived.archive.reopen(), "another one", ignore)
+    assert dict(archived.archive.objects.iter_names()) == objects
     with pytest.raises(KeyMissing, match="wrong"):
         list_versions()
     use_environment(RECOLLECT_ARCHIVE_PASSPHRASE="another one")
     assert list_versions() == plain
-    encrypt_to(pond.archive.reopen(), [], ignore)
+    encrypt_to(archived.archive.reopen(), [], ignore)
     use_environment()
     assert list_versions() == plain
-    assert not any(map(is_encrypted, read_stored(pond.archive).values()))
-    assert not (pond.archive.directory / "identity.age").exists()
+    assert not any(map(is_encrypted, read_stored(archived.archive).values()))
+    assert not (archived.archive.directory / "identity.age").exists()
 
 
-def test_without_the_key_nothing_is_read(pond: Pond, tmp_path: Path) -> None:
+def test_without_the_key_nothing_is_read(archived: ArchivedRoot, tmp_path: Path) -> None:
     """The message says what to set; a wrong key and a missing one have different messages."""
-    pond.write(TRANSCRIPT, LINE)
-    pond.sync()
-    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    archived.write(TRANSCRIPT, LINE)
+    archived.sync()
+    encrypt_to(archived.archive, [make_key(tmp_path)], ignore)
     use_environment()
     for act in (Archive.load, Archive.load_known, Archive.require_keys):
         with pytest.raises(KeyMissing, match="Set RECOLLECT_ARCHIVE_IDENTITY, or"):
-            act(pond.archive.reopen())
+            act(archived.archive.reopen())
     make_identity_file(tmp_path / "other.txt")
     use_environment(RECOLLECT_ARCHIVE_IDENTITY=str(tmp_path / "other.txt"))
     with pytest.raises(KeyMissing, match="for a different key"):
-        pond.archive.reopen().load()
+        archived.archive.reopen().load()
     use_environment(RECOLLECT_ARCHIVE_IDENTITY=str(tmp_path / "none.txt"))
     with pytest.raises(KeyMissing, match=r"none\.txt"):
-        pond.archive.reopen().load()
+        archived.archive.reopen().load()
 
 
 def test_a_key_that_is_not_here_is_noticed_before_it_is_used(tmp_path: Path) -> None:
@@ -162,11 +162,11 @@ def test_a_key_that_is_not_here_is_noticed_before_it_is_used(tmp_path: Path) -> 
         make_identity_file(tmp_path / "key.txt")
 
 
-def test_an_interrupted_encryption_can_be_finished(pond: Pond, tmp_path: Path) -> None:
+def test_an_interrupted_encryption_can_be_finished(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Every file can be read in between, and nothing plain is left in the end."""
-    pond.write_session()
-    pond.sync()
-    before = pond.archive.load().newest().keys()
+    archived.write_session()
+    archived.sync()
+    before = archived.archive.load().newest().keys()
 
     class Interrupted(Exception):
         """Stands for the end of the process."""
@@ -177,8 +177,8 @@ def test_an_interrupted_encryption_can_be_finished(pond: Pond, tmp_path: Path) -
 
     recipient = make_key(tmp_path)
     with pytest.raises(Interrupted):
-        encrypt_to(pond.archive, [recipient], interrupt)
-    again = pond.archive.reopen()
+        encrypt_to(archived.archive, [recipient], interrupt)
+    again = archived.archive.reopen()
     assert verify_archive(again, deep=True, watch=ignore).damaged == ()
     assert again.load().newest().keys() == before
     encrypt_to(again, [recipient], ignore)
@@ -194,10 +194,10 @@ def test_a_killed_encryption_loses_nothing(tmp_path: Path) -> None:
     assert kill_often(tmp_path, 5, seed=5, during="encrypt").failures == []
 
 
-def test_a_passphrase_that_was_interrupted_is_finished(pond: Pond) -> None:
+def test_a_passphrase_that_was_interrupted_is_finished(archived: ArchivedRoot) -> None:
     """The key that it made is used again, and everything is encrypted in the end."""
-    pond.write_session()
-    pond.sync()
+    archived.write_session()
+    archived.sync()
 
     class Interrupted(Exception):
         """Stands for the end of the process."""
@@ -207,73 +207,79 @@ def test_a_passphrase_that_was_interrupted_is_finished(pond: Pond) -> None:
 
     use_environment(RECOLLECT_ARCHIVE_PASSPHRASE=PASSPHRASE)
     with pytest.raises(Interrupted):
-        protect_with_passphrase(pond.archive, PASSPHRASE, interrupt)
-    assert pond.archive.reopen().require_settings().is_rewriting
-    protect_with_passphrase(pond.archive.reopen(), PASSPHRASE, ignore)
-    again = pond.archive.reopen()
+        protect_with_passphrase(archived.archive, PASSPHRASE, interrupt)
+    assert archived.archive.reopen().require_settings().is_rewriting
+    protect_with_passphrase(archived.archive.reopen(), PASSPHRASE, ignore)
+    again = archived.archive.reopen()
     assert not again.require_settings().is_rewriting
     assert all(map(is_encrypted, read_stored(again).values()))
     assert verify_archive(again, deep=True, watch=ignore).damaged == ()
 
 
-def test_decrypting_what_is_not_encrypted_keeps_everything(pond: Pond, tmp_path: Path) -> None:
+def test_decrypting_what_is_not_encrypted_keeps_everything(
+    archived: ArchivedRoot, tmp_path: Path
+) -> None:
     """Objects and manifests get the names that they have."""
-    pond.write_session()
-    pond.sync()
-    before = read_stored(pond.archive)
-    encrypt_to(pond.archive, (), ignore)
-    assert read_stored(pond.archive) == before
-    assert pond.restore_all(tmp_path / "restored") == read_facts(pond.root)
+    archived.write_session()
+    archived.sync()
+    before = read_stored(archived.archive)
+    encrypt_to(archived.archive, (), ignore)
+    assert read_stored(archived.archive) == before
+    assert archived.restore_all(tmp_path / "restored") == read_facts(archived.root)
 
 
-def test_a_sync_that_waits_for_an_encryption_encrypts(pond: Pond, tmp_path: Path) -> None:
+def test_a_sync_that_waits_for_an_encryption_encrypts(
+    archived: ArchivedRoot, tmp_path: Path
+) -> None:
     """It reads the recipients only after it has the lock."""
-    pond.write_session()
-    pond.sync()
-    waiting = pond.archive.reopen()
+    archived.write_session()
+    archived.sync()
+    waiting = archived.archive.reopen()
     assert waiting.cipher.recipients == ()
-    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
-    pond.write(f"{PROJECT}/{OTHER}.jsonl", LINE)
-    sync_archive(waiting, [pond.root])
+    encrypt_to(archived.archive, [make_key(tmp_path)], ignore)
+    archived.write(f"{PROJECT}/{OTHER}.jsonl", LINE)
+    sync_archive(waiting, [archived.root])
     assert all(map(is_encrypted, read_stored(waiting).values()))
 
 
-def test_deleted_sessions_are_read_from_an_encrypted_archive(pond: Pond, tmp_path: Path) -> None:
+def test_deleted_sessions_are_read_from_an_encrypted_archive(
+    archived: ArchivedRoot, tmp_path: Path
+) -> None:
     """As from any other, in this process; the key reaches those that it starts."""
-    pond.write_session()
-    pond.sync()
-    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
-    before = [each.file for each in discover_root(pond.root).transcripts]
-    mount_archive(pond.archive, [pond.root])
-    shutil.rmtree(pond.root)
-    assert [each.file for each in discover_root(pond.root).transcripts] == before
+    archived.write_session()
+    archived.sync()
+    encrypt_to(archived.archive, [make_key(tmp_path)], ignore)
+    before = [each.file for each in discover_root(archived.root).transcripts]
+    mount_archive(archived.archive, [archived.root])
+    shutil.rmtree(archived.root)
+    assert [each.file for each in discover_root(archived.root).transcripts] == before
     (source,) = set(list_mounts().values())
     sent = pickle.dumps(source)
     use_environment()
-    with pickle.loads(sent).open(str(pond.root / TRANSCRIPT)) as file:
+    with pickle.loads(sent).open(str(archived.root / TRANSCRIPT)) as file:
         assert file.read() == LINE * 20
 
 
 @pytest.mark.slow
-def test_age_itself_reads_what_a_passphrase_protects(pond: Pond) -> None:
+def test_age_itself_reads_what_a_passphrase_protects(archived: ArchivedRoot) -> None:
     """The identity is one that age understands, and objects are plain age files of zstd frames."""
-    pond.write(TRANSCRIPT, LINE)
-    pond.sync()
-    protect_with_passphrase(pond.archive, PASSPHRASE, ignore)
-    locked = (pond.archive.directory / "identity.age").read_bytes()
+    archived.write(TRANSCRIPT, LINE)
+    archived.sync()
+    protect_with_passphrase(archived.archive, PASSPHRASE, ignore)
+    locked = (archived.archive.directory / "identity.age").read_bytes()
     identity = unlock_with_passphrase(locked, PASSPHRASE).decode().strip()
-    (stored,) = (path.read_bytes() for path in pond.archive.directory.glob("objects/*/*"))
+    (stored,) = (path.read_bytes() for path in archived.archive.directory.glob("objects/*/*"))
     frame = decrypt(stored, [identity])
     done = subprocess.run(["zstd", "-dcq"], input=frame, capture_output=True, check=True)
     assert done.stdout == LINE
 
 
 @pytest.mark.parametrize("with_passphrase", [pytest.param(True, marks=pytest.mark.slow), False])
-def test_encrypted_bundles(pond: Pond, tmp_path: Path, with_passphrase: bool) -> None:
+def test_encrypted_bundles(archived: ArchivedRoot, tmp_path: Path, with_passphrase: bool) -> None:
     """Unpacked with the key, refused without it and when a bit has changed."""
-    pond.write_session()
+    archived.write_session()
     (transcript,) = (
-        each for each in discover_root(pond.root).transcripts if each.path.stem == SESSION
+        each for each in discover_root(archived.root).transcripts if each.path.stem == SESSION
     )
     identity, recipient = generate_identity()
     (tmp_path / "key.txt").write_text(identity)
@@ -300,37 +306,39 @@ def test_encrypted_bundles(pond: Pond, tmp_path: Path, with_passphrase: bool) ->
     assert unpack(path, tmp_path / "key.txt") == len(read_facts(tmp_path / "there"))
 
 
-def test_an_export_is_a_tar_for_everybody(pond: Pond, tmp_path: Path) -> None:
+def test_an_export_is_a_tar_for_everybody(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Standard tools restore bytes, modes and times from the tar, zstd and age files."""
-    pond.write_session()
-    pond.write(f"{TRANSCRIPT.rpartition('/')[0]}/{'n' * 150}.jsonl", LINE)
-    pond.sync()
-    expected = read_facts(pond.root)
-    assert export_sessions(pond.archive, [], tmp_path / "all.tar").files == len(expected)
+    archived.write_session()
+    archived.write(f"{TRANSCRIPT.rpartition('/')[0]}/{'n' * 150}.jsonl", LINE)
+    archived.sync()
+    expected = read_facts(archived.root)
+    assert export_sessions(archived.archive, [], tmp_path / "all.tar").files == len(expected)
     with tarfile.open(tmp_path / "all.tar") as tar:
         tar.extractall(tmp_path / "by-python", filter="data")
     found = read_facts(tmp_path / "by-python")
     assert {path: facts.sha256 for path, facts in found.items()} == {
         path: facts.sha256 for path, facts in expected.items()
     }
-    export_sessions(pond.archive, [], tmp_path / "all.tar.zst")
+    export_sessions(archived.archive, [], tmp_path / "all.tar.zst")
     (tmp_path / "by-tar").mkdir()
     command = ["tar", "--zstd", "-xpf", "all.tar.zst", "-C", "by-tar"]
     subprocess.run(command, cwd=tmp_path, check=True)
     assert read_facts(tmp_path / "by-tar") == expected
     identity, recipient = generate_identity()
-    only = export_sessions(pond.archive, [SESSION], tmp_path / "one.age", FileLock((recipient,)))
+    only = export_sessions(
+        archived.archive, [SESSION], tmp_path / "one.age", FileLock((recipient,))
+    )
     assert (only.sessions, only.is_encrypted) == ([SESSION], True)
     assert decrypt((tmp_path / "one.age").read_bytes(), [identity])[:4] == b"\x28\xb5\x2f\xfd"
 
 
-def test_a_restore_needs_the_key(pond: Pond, tmp_path: Path) -> None:
+def test_a_restore_needs_the_key(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Nothing is written without it."""
-    pond.write_session()
-    pond.sync()
-    encrypt_to(pond.archive, [make_key(tmp_path)], ignore)
+    archived.write_session()
+    archived.sync()
+    encrypt_to(archived.archive, [make_key(tmp_path)], ignore)
     use_environment()
     with pytest.raises(KeyMissing):
-        run_restore(pond.archive.reopen(), [SESSION], tmp_path / "there", keep_times=True)
+        run_restore(archived.archive.reopen(), [SESSION], tmp_path / "there", keep_times=True)
     assert not (tmp_path / "there").exists()
     assert encrypt(b"", [generate_identity()[1]]) != encrypt(b"", [generate_identity()[1]])

@@ -23,7 +23,7 @@ from recollect.archive.partial_transcripts import (
 from recollect.library.opening import open_transcript
 from recollect.locations import discover_root
 from recollect.sources.source import list_mounts, unmount
-from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, TRANSCRIPT, Pond
+from tests.archive.trees import LINE, OTHER, PROJECT, SESSION, TRANSCRIPT, ArchivedRoot
 from tests.cli.demo_home import make_demo_home, run_at
 from tests.process import RunRecollect
 
@@ -43,9 +43,9 @@ def line(text: str, time_ms: float, session: str | None = SESSION, **more: Any) 
     return json.dumps(entry | more).encode() + b"\n"
 
 
-def read_all(pond: Pond, data: Path) -> dict[str, list[tuple[str, str]]]:
+def read_all(archived: ArchivedRoot, data: Path) -> dict[str, list[tuple[str, str]]]:
     """Return the type and text of the records of each partial session."""
-    directory = update_partial_sessions(pond.root, data)
+    directory = update_partial_sessions(archived.root, data)
     if directory is None:
         return {}
     return {
@@ -57,10 +57,10 @@ def read_all(pond: Pond, data: Path) -> dict[str, list[tuple[str, str]]]:
     }
 
 
-def test_prompts_make_a_session(pond: Pond, tmp_path: Path) -> None:
+def test_prompts_make_a_session(archived: ArchivedRoot, tmp_path: Path) -> None:
     """With their texts, times, project and id; what was pasted is put back, repetitions are not."""
     pasted = {"1": {"id": 1, "type": "text", "content": "long text"}}
-    pond.write(
+    archived.write(
         "history.jsonl",
         line("count the frogs", NOON)
         + line("count the frogs", NOON + 4)
@@ -69,7 +69,7 @@ def test_prompts_make_a_session(pond: Pond, tmp_path: Path) -> None:
         )
         + line("count the frogs", NOON + 9000),
     )
-    directory = update_partial_sessions(pond.root, tmp_path / "data")
+    directory = update_partial_sessions(archived.root, tmp_path / "data")
     assert directory is not None
     (transcript,) = discover_root(directory).transcripts
     assert (transcript.session_id, transcript.project) == (SESSION, "-home-mina-pond")
@@ -84,17 +84,19 @@ def test_prompts_make_a_session(pond: Pond, tmp_path: Path) -> None:
     assert (session.metrics.replies, session.metrics.tool_calls) == (0, 0)
 
 
-def test_leftovers_are_notices(pond: Pond, tmp_path: Path) -> None:
+def test_leftovers_are_notices(archived: ArchivedRoot, tmp_path: Path) -> None:
     """To-do lists, tasks, saved files, plans and the directory of the session."""
-    pond.write("history.jsonl", line("go", NOON) + line("/exit", NOON + 1000))
+    archived.write("history.jsonl", line("go", NOON) + line("/exit", NOON + 1000))
     todos = [{"content": "dig", "status": "completed"}, {"content": "fill", "status": "pending"}]
     moment = NOON // 1000
-    pond.write(f"todos/{SESSION}-agent-{SESSION}.json", json.dumps(todos).encode(), mtime=moment)
-    pond.write(f"tasks/{SESSION}/1.json", b'{"subject":"plant","status":"open"}', mtime=moment)
-    pond.write(f"file-history/{SESSION}/0123456789abcdef@v1", b"old", mtime=moment)
-    pond.write("plans/green-pond.md", b"# A pond", mtime=moment)
-    pond.write(f"{PROJECT}/{SESSION}/tool-results/b1.txt", b"output", mtime=moment)
-    assert read_all(pond, tmp_path / "data") == {
+    archived.write(
+        f"todos/{SESSION}-agent-{SESSION}.json", json.dumps(todos).encode(), mtime=moment
+    )
+    archived.write(f"tasks/{SESSION}/1.json", b'{"subject":"plant","status":"open"}', mtime=moment)
+    archived.write(f"file-history/{SESSION}/0123456789abcdef@v1", b"old", mtime=moment)
+    archived.write("plans/green-pond.md", b"# A pond", mtime=moment)
+    archived.write(f"{PROJECT}/{SESSION}/tool-results/b1.txt", b"output", mtime=moment)
+    assert read_all(archived, tmp_path / "data") == {
         SESSION: [
             (
                 "system",
@@ -105,27 +107,27 @@ def test_leftovers_are_notices(pond: Pond, tmp_path: Path) -> None:
             ("system", "Plan saved at that time, green-pond.md:\n# A pond"),
             ("user", "/exit"),
             ("system", "Tasks:\n- [ ] plant"),
-            ("system", f"1 saved version of a file in {pond.root}/file-history/{SESSION}"),
-            ("system", f"Other files in {pond.root}/{PROJECT}/{SESSION}: tool-results"),
+            ("system", f"1 saved version of a file in {archived.root}/file-history/{SESSION}"),
+            ("system", f"Other files in {archived.root}/{PROJECT}/{SESSION}: tool-results"),
         ]
     }
 
 
-def test_secrets_are_not_copied(pond: Pond, tmp_path: Path) -> None:
+def test_secrets_are_not_copied(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Prompts, pasted texts, to-do lists and plans are written without their definite secrets."""
     secret = f"AKIA{'QW7RTGHJKL5MNB2P'}"
     pasted = {"1": {"id": 1, "type": "text", "content": f"key: {secret}"}}
-    pond.write(
+    archived.write(
         "history.jsonl",
         line(f"deploy with {secret} now", NOON)
         + line("see [Pasted text #1]", NOON + 5000, pastedContents=pasted),
     )
     todos = [{"content": f"revoke {secret}", "status": "pending"}]
-    pond.write(
+    archived.write(
         f"todos/{SESSION}-agent-{SESSION}.json", json.dumps(todos).encode(), mtime=NOON // 1000
     )
-    pond.write("plans/green-pond.md", secret.encode(), mtime=NOON // 1000)
-    assert read_all(pond, tmp_path / "data")[SESSION][1:] == [
+    archived.write("plans/green-pond.md", secret.encode(), mtime=NOON // 1000)
+    assert read_all(archived, tmp_path / "data")[SESSION][1:] == [
         ("user", "deploy with [redacted:aws-key] now"),
         ("system", "To-do list:\n- [ ] revoke [redacted:aws-key]"),
         ("system", "Plan saved at that time, green-pond.md:\n[redacted:aws-key]"),
@@ -133,43 +135,45 @@ def test_secrets_are_not_copied(pond: Pond, tmp_path: Path) -> None:
     ]
 
 
-def test_existing_and_forgotten_sessions_are_not_rebuilt(pond: Pond, tmp_path: Path) -> None:
+def test_existing_and_forgotten_sessions_are_not_rebuilt(
+    archived: ArchivedRoot, tmp_path: Path
+) -> None:
     """A partial session appears when its transcript is deleted and goes when that is back."""
-    pond.write("history.jsonl", line("one", NOON) + line("two", NOON, OTHER))
-    kept = pond.write(TRANSCRIPT, LINE)
+    archived.write("history.jsonl", line("one", NOON) + line("two", NOON, OTHER))
+    kept = archived.write(TRANSCRIPT, LINE)
     data = tmp_path / "data"
-    assert list(read_all(pond, data)) == [OTHER]
+    assert list(read_all(archived, data)) == [OTHER]
     kept.unlink()
-    assert list(read_all(pond, data)) == [SESSION, OTHER]
-    update_partial_sessions(pond.root, data, [OTHER])
-    directory = update_partial_sessions(pond.root, data, [OTHER])
+    assert list(read_all(archived, data)) == [SESSION, OTHER]
+    update_partial_sessions(archived.root, data, [OTHER])
+    directory = update_partial_sessions(archived.root, data, [OTHER])
     assert directory is not None
     assert [path.stem for path in directory.glob("*/*/*.jsonl")] == [SESSION]
-    pond.write(TRANSCRIPT, LINE)
-    assert list(read_all(pond, data)) == [OTHER]
+    archived.write(TRANSCRIPT, LINE)
+    assert list(read_all(archived, data)) == [OTHER]
 
 
-def test_prompts_without_an_id_are_grouped_by_time(pond: Pond) -> None:
+def test_prompts_without_an_id_are_grouped_by_time(archived: ArchivedRoot) -> None:
     """Prompts of old clients have no id; those that a transcript may have are left out."""
     hour = 3_600_000
-    pond.write(
+    archived.write(
         "history.jsonl",
         b"".join(line(f"prompt {n}", NOON + n * hour, None) for n in (0, 1, 9, 30, 31)),
     )
     started = '{"type":"user","timestamp":"%s"}\n'
     moment = datetime.fromtimestamp(NOON / 1000 + 20 * 3600, UTC)
-    pond.write(
+    archived.write(
         TRANSCRIPT,
         (started % f"{moment:%Y-%m-%dT%H:%M:%S}.000Z").encode(),
         mtime=NOON // 1000 + 200_000,
     )
-    found = find_leftovers(pond.root)
+    found = find_leftovers(archived.root)
     assert [[prompt.text for prompt in each.prompts] for each in found] == [
         ["prompt 0", "prompt 1"],
         ["prompt 9"],
     ]
     assert len({each.id for each in found}) == 2
-    assert find_leftovers(pond.root) == found
+    assert find_leftovers(archived.root) == found
 
 
 @pytest.mark.parametrize(
@@ -186,25 +190,27 @@ def test_prompts_without_an_id_are_grouped_by_time(pond: Pond) -> None:
         b"[" * 5000 + b"\n",
     ],
 )
-def test_hostile_lines_write_nothing(pond: Pond, tmp_path: Path, hostile: bytes) -> None:
+def test_hostile_lines_write_nothing(
+    archived: ArchivedRoot, tmp_path: Path, hostile: bytes
+) -> None:
     """Ids that are not names, invalid times, and lines that are not JSON are ignored."""
-    pond.write("history.jsonl", hostile)
-    found = read_all(pond, tmp_path / "data")
+    archived.write("history.jsonl", hostile)
+    found = read_all(archived, tmp_path / "data")
     assert all(name.count("-") == 4 for name in found)
     assert not list(tmp_path.rglob("escape*"))
 
 
-def test_nothing_is_written_twice(pond: Pond, tmp_path: Path) -> None:
+def test_nothing_is_written_twice(archived: ArchivedRoot, tmp_path: Path) -> None:
     """As long as the Claude directory looks the same, not even the history is opened."""
-    history = pond.write("history.jsonl", line("one", NOON))
-    directory = update_partial_sessions(pond.root, tmp_path / "data")
+    history = archived.write("history.jsonl", line("one", NOON))
+    directory = update_partial_sessions(archived.root, tmp_path / "data")
     assert directory is not None
     (written,) = directory.glob("projects/*/*.jsonl")
     before = written.stat()
     status = history.stat()
     history.write_bytes(line("two", NOON))
     os.utime(history, ns=(status.st_mtime_ns,) * 2)
-    assert update_partial_sessions(pond.root, tmp_path / "data") == directory
+    assert update_partial_sessions(archived.root, tmp_path / "data") == directory
     assert written.stat() == before
     assert written.stat().st_mode & 0o777 == 0o600
 
@@ -257,15 +263,15 @@ def test_deleted_sessions_are_listed_shown_and_found(run_recollect: RunRecollect
     )
 
 
-def test_archived_sessions_are_not_partial(pond: Pond, tmp_path: Path) -> None:
+def test_archived_sessions_are_not_partial(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Archived sessions count as existing, even if the whole Claude directory was deleted."""
-    pond.write_session()
-    pond.write("history.jsonl", line("one", NOON) + line("two", NOON, OTHER))
-    pond.sync()
-    mount_archive(pond.archive, [pond.root])
+    archived.write_session()
+    archived.write("history.jsonl", line("one", NOON) + line("two", NOON, OTHER))
+    archived.sync()
+    mount_archive(archived.archive, [archived.root])
     try:
-        shutil.rmtree(pond.root)
-        assert list(read_all(pond, tmp_path / "data")) == [OTHER]
+        shutil.rmtree(archived.root)
+        assert list(read_all(archived, tmp_path / "data")) == [OTHER]
     finally:
         for point in list_mounts():
             unmount(point)

@@ -10,46 +10,46 @@ from hypothesis import strategies as st
 
 from recollect.archive.archive_sync import sync_archive
 from recollect.demo import CLAUDE_DIRECTORY
-from tests.archive.trees import Pond, read_facts
+from tests.archive.trees import ArchivedRoot, read_facts
 from tests.odd_names import write_odd_root
 
 ARCHIVED = ("projects", "todos", "tasks", "plans", "file-history", "history.jsonl")
 VERSIONS = ("1.0.35", "1.0.128", "2.0.77", "2.1.112", "2.1.325")
 
 
-def check_round_trip(pond: Pond, target: Path) -> None:
+def check_round_trip(archived: ArchivedRoot, target: Path) -> None:
     """Archive everything twice, delete it, restore it, and compare."""
     before = {
         path: facts
-        for path, facts in read_facts(pond.root).items()
+        for path, facts in read_facts(archived.root).items()
         if Path(path).parts[0] in ARCHIVED
     }
-    report = pond.sync()
+    report = archived.sync()
     assert (report.files, report.added, report.is_complete) == (len(before), len(before), True)
-    again = pond.sync()
+    again = archived.sync()
     assert (again.added, again.grown, again.rewritten, again.bytes_stored) == (0, 0, 0, 0)
-    shutil.rmtree(pond.root)
+    shutil.rmtree(archived.root)
     assert before
-    assert pond.restore_all(target) == before
+    assert archived.restore_all(target) == before
 
 
-def test_a_session_with_all_its_files(pond: Pond, tmp_path: Path) -> None:
+def test_a_session_with_all_its_files(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Transcript, subagents, results, workflows, lists, plan, saved files and typed prompts."""
-    pond.write_session()
-    (pond.root / "history.jsonl").chmod(0o644)
-    check_round_trip(pond, tmp_path / "restored")
+    archived.write_session()
+    (archived.root / "history.jsonl").chmod(0o644)
+    check_round_trip(archived, tmp_path / "restored")
 
 
-def test_odd_names(pond: Pond, tmp_path: Path) -> None:
+def test_odd_names(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Names that are not UTF-8, contain control characters or have the maximum length."""
-    write_odd_root(pond.root)
-    check_round_trip(pond, tmp_path / "restored")
+    write_odd_root(archived.root)
+    check_round_trip(archived, tmp_path / "restored")
 
 
-def test_the_demo_sessions(pond: Pond, tmp_path: Path) -> None:
+def test_the_demo_sessions(archived: ArchivedRoot, tmp_path: Path) -> None:
     """Sessions with everything that Recollect can show."""
-    shutil.copytree(CLAUDE_DIRECTORY, pond.root, dirs_exist_ok=True)
-    check_round_trip(pond, tmp_path / "restored")
+    shutil.copytree(CLAUDE_DIRECTORY, archived.root, dirs_exist_ok=True)
+    check_round_trip(archived, tmp_path / "restored")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -59,18 +59,18 @@ def test_what_real_clients_wrote(shared: Path, tmp_path: Path, version: str, con
     source = shared / "real_cli" / version / config
     if not source.is_dir():
         pytest.skip(f"no {version}/{config} in the sample data")
-    pond = Pond(tmp_path)
-    shutil.copytree(source, pond.root, dirs_exist_ok=True, symlinks=True)
-    check_round_trip(pond, tmp_path / "restored")
+    archived = ArchivedRoot(tmp_path)
+    shutil.copytree(source, archived.root, dirs_exist_ok=True, symlinks=True)
+    check_round_trip(archived, tmp_path / "restored")
 
 
-def test_public_transcripts(shared: Path, pond: Pond, tmp_path: Path) -> None:
+def test_public_transcripts(shared: Path, archived: ArchivedRoot, tmp_path: Path) -> None:
     """All of the corpus, each repository as a project."""
     for source in sorted((shared / "corpus").rglob("*.jsonl")):
         parts = source.relative_to(shared / "corpus").parts
         name = "--".join(parts[1:]).replace(".jsonl", "")[-200:] + ".jsonl"
-        pond.write(f"projects/{parts[0]}/s{name}", source.read_bytes())
-    check_round_trip(pond, tmp_path / "restored")
+        archived.write(f"projects/{parts[0]}/s{name}", source.read_bytes())
+    check_round_trip(archived, tmp_path / "restored")
 
 
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1)
@@ -93,11 +93,11 @@ def test_any_tree_at_any_time(trees: list[dict[str, bytes]]) -> None:
     """Each tree is a state of the directory that can be restored exactly after its sync."""
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
-        pond = Pond(base)
+        archived = ArchivedRoot(base)
         for number, tree in enumerate(trees):
-            shutil.rmtree(pond.root / "projects", ignore_errors=True)
+            shutil.rmtree(archived.root / "projects", ignore_errors=True)
             for name, data in tree.items():
-                pond.write(f"projects/p/{name}", data, mtime=1_700_000_000 + number)
-            sync_archive(pond.archive, [pond.root])
-            restored = pond.restore_all(base / f"restored{number}")
-            assert read_facts(pond.root).items() <= restored.items()
+                archived.write(f"projects/p/{name}", data, mtime=1_700_000_000 + number)
+            sync_archive(archived.archive, [archived.root])
+            restored = archived.restore_all(base / f"restored{number}")
+            assert read_facts(archived.root).items() <= restored.items()

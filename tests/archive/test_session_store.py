@@ -14,7 +14,7 @@ from recollect.errors import UsageError
 from recollect.locations import discover_root
 from recollect.session_store import MAX_TAIL, ArchiveSessionStore, SessionKey
 from recollect.sources.source import list_mounts, unmount
-from tests.archive.trees import SESSION, Pond
+from tests.archive.trees import SESSION, ArchivedRoot
 
 T = TypeVar("T")
 KEY: SessionKey = {"project_key": "-home-mina-pond", "session_id": SESSION}
@@ -31,70 +31,74 @@ def entry(number: int, size: int = 10) -> dict[str, Any]:
 
 
 @pytest.fixture
-def store(pond: Pond) -> ArchiveSessionStore:
+def store(archived: ArchivedRoot) -> ArchiveSessionStore:
     """Return a store in the archive of a Claude directory."""
-    return ArchiveSessionStore(pond.archive.directory, pond.root)
+    return ArchiveSessionStore(archived.archive.directory, archived.root)
 
 
-def find_damage(pond: Pond) -> tuple[object, int]:
+def find_damage(archived: ArchivedRoot) -> tuple[object, int]:
     """Return what a check of the archive finds, and how many objects nothing needs."""
-    found = verify_archive(pond.archive, deep=True, watch=lambda _done, _count: None)
+    found = verify_archive(archived.archive, deep=True, watch=lambda _done, _count: None)
     return found.damaged, found.unused
 
 
 def test_mirrored_sessions_are_archived_sessions(
-    pond: Pond, store: ArchiveSessionStore, tmp_path: Path
+    archived: ArchivedRoot, store: ArchiveSessionStore, tmp_path: Path
 ) -> None:
     """They are found below the Claude directory, and restored like others."""
     run(store.append(KEY, [entry(1), entry(2)]))
     run(store.append({**KEY, "subpath": "subagents/agent-a1"}, [entry(3)]))
-    mount_archive(pond.archive, [pond.root])
+    mount_archive(archived.archive, [archived.root])
     try:
-        found = discover_root(pond.root).transcripts
+        found = discover_root(archived.root).transcripts
     finally:
         for point in list_mounts():
             unmount(point)
-    names = [each.path.relative_to(pond.root).as_posix() for each in found]
+    names = [each.path.relative_to(archived.root).as_posix() for each in found]
     place = f"projects/-home-mina-pond/{SESSION}"
     assert names == [f"{place}.jsonl", f"{place}/subagents/agent-a1.jsonl"]
-    run_restore(pond.archive, [SESSION], tmp_path / "there", keep_times=True)
+    run_restore(archived.archive, [SESSION], tmp_path / "there", keep_times=True)
     assert (tmp_path / "there" / f"{place}.jsonl").read_bytes().count(b"\n") == 2
 
 
-def test_many_batches_stay_few_objects(pond: Pond, store: ArchiveSessionStore) -> None:
+def test_many_batches_stay_few_objects(archived: ArchivedRoot, store: ArchiveSessionStore) -> None:
     """Two hundred appends leave one manifest and one object per `MAX_TAIL` bytes."""
     entries = [entry(number, 1000) for number in range(200)]
     for each in entries:
         run(store.append(KEY, [each]))
     assert run(store.load(KEY)) == entries
-    assert len(pond.archive.list_manifests()) == 1
-    (version,) = pond.archive.load().iter_versions()
-    assert len(version.pieces) == len(list(pond.archive.objects.iter_names()))
+    assert len(archived.archive.list_manifests()) == 1
+    (version,) = archived.archive.load().iter_versions()
+    assert len(version.pieces) == len(list(archived.archive.objects.iter_names()))
     assert len(version.pieces) <= version.size // MAX_TAIL + 1
-    assert find_damage(pond) == ((), 0)
+    assert find_damage(archived) == ((), 0)
 
 
-def test_what_is_there_already_is_not_stored_again(pond: Pond, store: ArchiveSessionStore) -> None:
+def test_what_is_there_already_is_not_stored_again(
+    archived: ArchivedRoot, store: ArchiveSessionStore
+) -> None:
     """By its uuid, also in another process; entries without one are always added."""
     run(store.append(KEY, [entry(1), {"type": "mode"}]))
-    another = ArchiveSessionStore(pond.archive.directory, pond.root)
+    another = ArchiveSessionStore(archived.archive.directory, archived.root)
     run(another.append(KEY, [entry(1), entry(2), {"type": "mode"}]))
     run(store.append(KEY, [entry(2), entry(3)]))
     expected = [entry(1), {"type": "mode"}, entry(2), {"type": "mode"}, entry(3)]
     assert run(store.load(KEY)) == expected == run(another.load(KEY))
-    assert find_damage(pond) == ((), 0)
+    assert find_damage(archived) == ((), 0)
 
 
-def test_it_gets_along_with_sync_and_removal(pond: Pond, store: ArchiveSessionStore) -> None:
+def test_it_gets_along_with_sync_and_removal(
+    archived: ArchivedRoot, store: ArchiveSessionStore
+) -> None:
     """Concurrent changes of the archive lose or damage nothing."""
     run(store.append(KEY, [entry(1)]))
-    pond.write("projects/-home-mina-other/abc.jsonl", b"{}\n")
-    pond.sync()
+    archived.write("projects/-home-mina-other/abc.jsonl", b"{}\n")
+    archived.sync()
     run(store.append(KEY, [entry(2)]))
     run(store.delete({"project_key": "-home-mina-other", "session_id": "abc"}))
     run(store.append(KEY, [entry(3)]))
     assert run(store.load(KEY)) == [entry(1), entry(2), entry(3)]
-    assert find_damage(pond)[0] == ()
+    assert find_damage(archived)[0] == ()
 
 
 @pytest.mark.parametrize(
@@ -107,12 +111,14 @@ def test_it_gets_along_with_sync_and_removal(pond: Pond, store: ArchiveSessionSt
         {"project_key": "a", "session_id": SESSION, "subpath": "/x"},
     ],
 )
-def test_odd_names_are_refused(pond: Pond, store: ArchiveSessionStore, key: SessionKey) -> None:
+def test_odd_names_are_refused(
+    archived: ArchivedRoot, store: ArchiveSessionStore, key: SessionKey
+) -> None:
     """A key never becomes a path outside the directory of its session."""
     for work in (store.append(key, [entry(1)]), store.load(key), store.delete(key)):
         with pytest.raises(UsageError, match="not a plain name"):
             run(work)
-    assert pond.archive.list_manifests() == []
+    assert archived.archive.list_manifests() == []
 
 
 def test_an_archive_is_created_but_not_enabled(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class FileFacts(NamedTuple):
     mode: int
 
 
-class Pond:
+class ArchivedRoot:
     """A Claude directory and its archive."""
 
     def __init__(self, base: Path) -> None:

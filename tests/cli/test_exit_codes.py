@@ -14,18 +14,18 @@ from tests.process import Finished, RunRecollect, run_python
 from tests.terminal import open_terminal
 
 
-def program(deed: Callable[[], object]) -> click.Command:
+def program(action: Callable[[], object]) -> click.Command:
     """Return a program that does only this."""
-    return click.Command("recollect", callback=deed)
+    return click.Command("recollect", callback=action)
 
 
 def fail(error: BaseException) -> Callable[[], object]:
     """Return a program that fails with this exception."""
 
-    def deed() -> object:
+    def action() -> object:
         raise error
 
-    return deed
+    return action
 
 
 @pytest.mark.parametrize(

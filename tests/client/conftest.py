@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.theatre import Theatre, find_isolation
+from tests.client.client_sandbox import ClientSandbox, find_isolation
 from tests.client.versions import VERSIONS, require_client
 
 
@@ -25,7 +25,7 @@ def version(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def theatre(version: str, isolation: Sequence[str], tmp_path: Path) -> Theatre:
+def sandbox(version: str, isolation: Sequence[str], tmp_path: Path) -> ClientSandbox:
     """That version, with its own data."""
     client = require_client(version)
-    return Theatre(tmp_path, client, isolation)
+    return ClientSandbox(tmp_path, client, isolation)

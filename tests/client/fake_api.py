@@ -23,13 +23,13 @@ TAG = re.compile(r"\bplay:([a-z0-9_]+)")
 COMPACTION = "detailed summary"
 """Words that only the request for a summary ends with."""
 
-REQUESTS_VARIABLE = "STAGE_REQUESTS"
+REQUESTS_VARIABLE = "FAKE_API_REQUESTS"
 """Environment variable: the file to which every request is appended."""
 
-STATES_VARIABLE = "STAGE_STATES"
+STATES_VARIABLE = "FAKE_API_STATES"
 """Environment variable: the directory for the states before every reply."""
 
-SCENES_VARIABLE = "STAGE_SCENES"
+SCENES_VARIABLE = "FAKE_API_SCENES"
 """Environment variable: a file with more scenes, which a test writes while the API runs."""
 
 STATES = "states.jsonl"

@@ -3,8 +3,8 @@
 import json
 from typing import Any, NamedTuple
 
+from tests.client.client_sandbox import ClientSandbox
 from tests.client.fake_api import STATES, TAG
-from tests.client.theatre import Theatre
 
 Files = dict[str, bytes]
 
@@ -17,16 +17,16 @@ class States(NamedTuple):
     at_prompt: dict[str, Files]
 
 
-def read_states(theatre: Theatre) -> States:
+def read_states(sandbox: ClientSandbox) -> States:
     """Return the states recorded before every reply."""
     found = States({}, {}, {})
     earlier: Files = {}
     contents: dict[str, bytes] = {}
-    for line in (theatre.states / STATES).read_text(encoding="utf-8").splitlines():
+    for line in (sandbox.states / STATES).read_text(encoding="utf-8").splitlines():
         noted: dict[str, Any] = json.loads(line)
         for digest in noted["files"].values():
             if digest not in contents:
-                contents[digest] = (theatre.states / digest).read_bytes()
+                contents[digest] = (sandbox.states / digest).read_bytes()
         now = {name: contents[digest] for name, digest in noted["files"].items()}
         for call in noted["ended"]:
             found.before.setdefault(call, earlier)

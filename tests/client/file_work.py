@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from recollect.versions.file_texts import decode_file
+from tests.client.client_sandbox import ALLOWED, ClientSandbox
 from tests.client.file_scenes import edit, edit_cell, multi_edit, read, write
 from tests.client.scenes import Block, Reply, bash, call, save_scenes, say
-from tests.client.theatre import ALLOWED, Theatre
 from tests.versions.ground_truth import BASE, PROJECT, Client, File, Name, find_strings
 
 ACCEPT: Final = ("--permission-mode", "acceptEdits", "--allowedTools=MultiEdit")
@@ -41,10 +41,10 @@ _WEIGHTS: Final = {
 class Work:
     """A client at work, and a model of its directory."""
 
-    def __init__(self, theatre: Theatre, version: str, seed: int) -> None:
-        self.theatre = theatre
+    def __init__(self, sandbox: ClientSandbox, version: str, seed: int) -> None:
+        self.sandbox = sandbox
         self.version = tuple(map(int, version.split(".")))
-        self.model = Client(theatre.root, version, seed, with_backups=False)
+        self.model = Client(sandbox.root, version, seed, with_backups=False)
         self.counts: dict[str, int] = {}
         self.prompts: list[str] = []
         self.changed: list[File] = []
@@ -66,7 +66,7 @@ class Work:
             self._save(path)
         identity = ("-c", "user.name=Mina", "-c", "user.email=mina@example.com")
         for words in (("init", "-q"), ("add", "."), (*identity, "commit", "-qm", "First")):
-            subprocess.run(["git", *words], cwd=self.theatre.work, check=True)
+            subprocess.run(["git", *words], cwd=self.sandbox.work, check=True)
 
     def run(self) -> None:
         """Work for several sessions, with a person in between."""
@@ -86,7 +86,7 @@ class Work:
     def _ask(self, session: str | None) -> str:
         words = self._prepare()
         options = ("--resume", session) if session else ()
-        found: str = self.theatre.ask(words, *options, *ACCEPT)[-1]["session_id"]
+        found: str = self.sandbox.ask(words, *options, *ACCEPT)[-1]["session_id"]
         self.check()
         return found
 
@@ -101,22 +101,22 @@ class Work:
             name: [*(Reply((block,), 1) for block in blocks), Reply((say("Done."),), 1)]
             for name, blocks in self._scenes.items()
         }
-        save_scenes(self.theatre.scenes, replies)
+        save_scenes(self.sandbox.scenes, replies)
         return f"play:{self._actor} please"
 
     def _fork(self, session: str) -> None:
         """Continue a copy of a session that ends at its second prompt."""
         words = ("-p", "--output-format", "json", ALLOWED, *ACCEPT, "--", self._prepare())
-        done = self.theatre.recollect("resume", session, "--at", "2", "--", *words)
+        done = self.sandbox.recollect("resume", session, "--at", "2", "--", *words)
         assert done.code == 0, done
         self.check()
         self._count("fork")
 
     def _rewind(self, session: str) -> None:
         """Have the client restore the files to the last prompt."""
-        turns = [turn for turn in self.theatre.open(session).turns if turn.is_by_person]
+        turns = [turn for turn in self.sandbox.open(session).turns if turn.is_by_person]
         uuid = turns[-1].messages[0].uuids[0]
-        self.theatre.rewind_files(session, uuid)
+        self.sandbox.rewind_files(session, uuid)
         self._adopt()
         self.check()
         self._count("rewind")
@@ -130,8 +130,8 @@ class Work:
 
     def _read_directory(self) -> dict[str, str]:
         found = {}
-        for each in self.theatre.work.rglob("*"):
-            name = each.relative_to(self.theatre.work)
+        for each in self.sandbox.work.rglob("*"):
+            name = each.relative_to(self.sandbox.work)
             if each.is_file() and not name.parts[0].startswith("."):
                 content = decode_file(each.read_bytes())
                 assert content is not None
@@ -139,7 +139,7 @@ class Work:
         return found
 
     def _adopt(self) -> None:
-        """Take over what a rewind did: every file is as it was at some time, or it is gone."""
+        """Update the model after a rewind: every file is as it was at some time, or deleted."""
         on_disk = self._read_directory()
         for path in self.model.files.keys() - on_disk.keys():
             self.rewound.append(path)
@@ -155,7 +155,7 @@ class Work:
         self._earlier.setdefault(path, []).append(self.model.files[path].copy())
 
     def _locate(self, path: str) -> Path:
-        return self.theatre.work / _name(path)
+        return self.sandbox.work / _name(path)
 
     def _save(self, path: str) -> None:
         target = self._locate(path)

@@ -15,10 +15,10 @@ from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Grade, Version, replay
 from recollect.versions.session_checkpoints import build_checkpoints
 from recollect.versions.session_evidence import collect_evidence
+from tests.client.client_sandbox import ALLOWED, SWITCHES, ClientSandbox
 from tests.client.file_scenes import FILES
 from tests.client.file_states import States, find_scene, read_states
 from tests.client.file_work import ACCEPT
-from tests.client.theatre import ALLOWED, SWITCHES, Theatre
 from tests.client.versions import OLDEST, VERSIONS, require_client
 
 pytestmark = pytest.mark.client
@@ -33,40 +33,40 @@ PROMPTS = (
 CERTAIN = (Grade.EXACT, Grade.REPLAYED)
 
 
-class Stage(NamedTuple):
+class FinishedWork(NamedTuple):
     """A client that has done its work."""
 
     version: str
-    theatre: Theatre
+    sandbox: ClientSandbox
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
-def stage(
+def finished(
     request: pytest.FixtureRequest,
     isolation: Sequence[str],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Stage:
+) -> FinishedWork:
     """The work of a client with checkpoints, which it has without a terminal only if asked."""
     version = str(request.param)
     client = require_client(version)
     folder = tmp_path_factory.mktemp("client")
-    theatre = Theatre(folder, client, isolation, SWITCHES | CHECKPOINTS)
-    perform(theatre)
-    return Stage(version, theatre)
+    sandbox = ClientSandbox(folder, client, isolation, SWITCHES | CHECKPOINTS)
+    perform(sandbox)
+    return FinishedWork(version, sandbox)
 
 
-def perform(theatre: Theatre) -> None:
+def perform(sandbox: ClientSandbox) -> None:
     """Let the client work, with manual changes in between."""
     for name, data in FILES.items():
-        (theatre.work / name).write_bytes(data)
+        (sandbox.work / name).write_bytes(data)
     begin, agent, end, again = PROMPTS
-    session = theatre.ask(begin, *ACCEPT)[-1]["session_id"]
-    _change(theatre.work / "new.py", b"import", b"# by hand\nimport")
-    session = theatre.ask(agent, "--resume", session, *ACCEPT)[-1]["session_id"]
-    _change(theatre.work / "big.py", b"value_5 = compute(5)\n", b"value_5 = by_hand(5)\n")
-    session = theatre.ask(end, "--resume", session, *ACCEPT)[-1]["session_id"]
+    session = sandbox.ask(begin, *ACCEPT)[-1]["session_id"]
+    _change(sandbox.work / "new.py", b"import", b"# by hand\nimport")
+    session = sandbox.ask(agent, "--resume", session, *ACCEPT)[-1]["session_id"]
+    _change(sandbox.work / "big.py", b"value_5 = compute(5)\n", b"value_5 = by_hand(5)\n")
+    session = sandbox.ask(end, "--resume", session, *ACCEPT)[-1]["session_id"]
     words = ("-p", "--output-format", "json", ALLOWED, *ACCEPT, "--", again)
-    done = theatre.recollect("resume", session, "--at", "2", "--", *words)
+    done = sandbox.recollect("resume", session, "--at", "2", "--", *words)
     assert done.code == 0, done
 
 
@@ -80,9 +80,9 @@ def _iter_versions(evidence: list[Evidence]) -> Iterator[Version]:
 
 
 def _find_truth(
-    theatre: Theatre, states: States, calls: dict[str, str], version: Version
+    sandbox: ClientSandbox, states: States, calls: dict[str, str], version: Version
 ) -> bytes | None:
-    name = version.path.removeprefix(f"{theatre.work}/")
+    name = version.path.removeprefix(f"{sandbox.work}/")
     call = version.origin.call_id or calls.get(version.origin.uuid or "")
     if call is None:
         files = states.at_prompt[find_scene(version.origin.prompt)]
@@ -93,17 +93,17 @@ def _find_truth(
     return next((files[each] for each in names if each in files), None)
 
 
-def test_certain_versions_are_what_the_directory_contained(stage: Stage) -> None:
+def test_certain_versions_are_what_the_directory_contained(finished: FinishedWork) -> None:
     """Exact and replayed versions are true in all files, odd ones too, and backups are in bytes."""
-    theatre = stage.theatre
-    sessions = [theatre.open(each) for each in theatre.session_ids]
-    states = read_states(theatre)
-    backups = BackupDirectory(theatre.root)
+    sandbox = finished.sandbox
+    sessions = [sandbox.open(each) for each in sandbox.session_ids]
+    states = read_states(sandbox)
+    backups = BackupDirectory(sandbox.root)
     evidence = merge_sessions([collect_evidence(each, backups) for each in sessions])
     calls = {call.call_uuid or "": call.id for each in sessions for call in each.tool_calls}
     outcomes = Counter[str]()
     for each in _iter_versions(evidence):
-        data = _find_truth(theatre, states, calls, each)
+        data = _find_truth(sandbox, states, calls, each)
         true = decode_file(data) if data is not None else None
         is_right = each.text == (true.text if true else None)
         outcomes[f"{each.known.value} {is_right}"] += 1
@@ -114,14 +114,14 @@ def test_certain_versions_are_what_the_directory_contained(stage: Stage) -> None
     certain = outcomes["exact True"] + outcomes["replayed True"]
     assert certain >= 30
     assert outcomes.total() - outcomes["backup"] - certain <= 4
-    assert (outcomes["backup"] > 5) == (stage.version != OLDEST)
+    assert (outcomes["backup"] > 5) == (finished.version != OLDEST)
 
 
-def test_lines_are_given_to_the_prompts_that_wrote_them(stage: Stage) -> None:
+def test_lines_are_given_to_the_prompts_that_wrote_them(finished: FinishedWork) -> None:
     """Blame names the prompt of every line that a tool wrote, and no prompt for the others."""
     authors = {}
     for name in ("new.py", "crlf.txt", "agent.py", "moved.go"):
-        done = stage.theatre.recollect("blame", name, "--json")
+        done = finished.sandbox.recollect("blame", name, "--json")
         assert done.code == 0, done
         for line in json.loads(done.stdout)["lines"]:
             authors[line["text"]] = line["prompt"] if line["by"] == "claude" else line["by"]
@@ -143,19 +143,19 @@ def test_lines_are_given_to_the_prompts_that_wrote_them(stage: Stage) -> None:
     assert {text: authors.get(text) for text in wanted} == wanted
 
 
-def test_checkpoints_are_what_the_directory_contained(stage: Stage) -> None:
+def test_checkpoints_are_what_the_directory_contained(finished: FinishedWork) -> None:
     """With backups, every file of every checkpoint is as it was when the prompt was sent."""
-    if stage.version == OLDEST:
+    if finished.version == OLDEST:
         pytest.skip("this client makes no backups")
-    theatre = stage.theatre
-    states = read_states(theatre)
+    sandbox = finished.sandbox
+    states = read_states(sandbox)
     count = 0
-    for session_id in theatre.session_ids:
-        found = build_checkpoints(theatre.open(session_id), BackupDirectory(theatre.root))
+    for session_id in sandbox.session_ids:
+        found = build_checkpoints(sandbox.open(session_id), BackupDirectory(sandbox.root))
         for checkpoint in found.checkpoints:
             for file in checkpoint.files:
                 true = states.at_prompt[find_scene(checkpoint.prompt)].get(
-                    file.path.removeprefix(f"{theatre.work}/")
+                    file.path.removeprefix(f"{sandbox.work}/")
                 )
                 if file.known in CERTAIN:
                     count += 1

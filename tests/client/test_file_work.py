@@ -15,9 +15,9 @@ from recollect.versions.replay import Grade, Version
 from recollect.versions.session_checkpoints import build_checkpoints
 from recollect.workspace.file_queries import FileFinder, FileRequest
 from recollect.workspace.workspace import Workspace
+from tests.client.client_sandbox import SWITCHES, ClientSandbox
 from tests.client.file_states import Files, States, find_scene, read_states
 from tests.client.file_work import Work
-from tests.client.theatre import SWITCHES, Theatre
 from tests.client.versions import FILE_VERSIONS, OLDEST, require_client
 from tests.versions.ground_truth import PROJECT
 from tests.versions.judging import Shares, judge_authors
@@ -29,7 +29,7 @@ CERTAIN = (Grade.EXACT, Grade.REPLAYED)
 SEED = 1
 
 
-class Stage(NamedTuple):
+class FinishedWork(NamedTuple):
     """A client that has done its work, and what the directory contained meanwhile."""
 
     version: str
@@ -37,18 +37,18 @@ class Stage(NamedTuple):
     states: States
 
     @property
-    def theatre(self) -> Theatre:
-        """The directory of the work."""
-        return self.work.theatre
+    def sandbox(self) -> ClientSandbox:
+        """The sandbox of the client."""
+        return self.work.sandbox
 
     def find_finder(self) -> FileFinder:
         """Return the object that finds the histories of its files."""
-        workspace = Workspace([self.theatre.root], self.theatre.root.parent / "index")
-        return FileFinder(workspace, FileRequest(self.theatre.work / "notes.ipynb"))
+        workspace = Workspace([self.sandbox.root], self.sandbox.root.parent / "index")
+        return FileFinder(workspace, FileRequest(self.sandbox.work / "notes.ipynb"))
 
     def locate(self, path: str) -> Path:
         """Return the path of a file of the model."""
-        return self.theatre.work / path.removeprefix(f"{PROJECT}/")
+        return self.sandbox.work / path.removeprefix(f"{PROJECT}/")
 
     def find_content(self, files: Files, path: str) -> str | None:
         """The text that a file had, under its name or the one that it had before."""
@@ -65,97 +65,101 @@ class Stage(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=FILE_VERSIONS)
-def stage(
+def finished(
     request: pytest.FixtureRequest,
     isolation: Sequence[str],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Stage:
+) -> FinishedWork:
     """The work of a client with checkpoints, which it has without a terminal only if asked."""
     version = str(request.param)
     client = require_client(version)
     folder = tmp_path_factory.mktemp("client")
-    work = Work(Theatre(folder, client, isolation, SWITCHES | CHECKPOINTS), version, SEED)
+    work = Work(ClientSandbox(folder, client, isolation, SWITCHES | CHECKPOINTS), version, SEED)
     work.run()
-    return Stage(version, work, read_states(work.theatre))
+    return FinishedWork(version, work, read_states(work.sandbox))
 
 
-def iter_histories(stage: Stage, *, with_git: bool) -> Iterator[tuple[str, Sequence[Version]]]:
+def iter_histories(
+    finished: FinishedWork, *, with_git: bool
+) -> Iterator[tuple[str, Sequence[Version]]]:
     """The versions of every file that a session names."""
-    finder = stage.find_finder()
-    for path in sorted(stage.work.model.files):
-        found = finder.find(stage.locate(path), only_near=True, with_git=with_git)
+    finder = finished.find_finder()
+    for path in sorted(finished.work.model.files):
+        found = finder.find(finished.locate(path), only_near=True, with_git=with_git)
         if found:
             yield path, found.history.versions
 
 
-def find_truth(stage: Stage, calls: dict[str, str], path: str, version: Version) -> str | None:
+def find_truth(
+    finished: FinishedWork, calls: dict[str, str], path: str, version: Version
+) -> str | None:
     """Return the content of a file when a version was recorded."""
     call = version.origin.call_id or calls.get(version.origin.uuid or "")
     if call is None:
-        files = stage.states.at_prompt[find_scene(version.origin.prompt)]
+        files = finished.states.at_prompt[find_scene(version.origin.prompt)]
     else:
-        files = (stage.states.before if version.change is None else stage.states.after)[call]
-    return stage.find_content(files, path)
+        files = (finished.states.before if version.change is None else finished.states.after)[call]
+    return finished.find_content(files, path)
 
 
-def test_certain_versions_are_what_the_directory_contained(stage: Stage) -> None:
+def test_certain_versions_are_what_the_directory_contained(finished: FinishedWork) -> None:
     """Every exact version is the text of the file, and so is every replayed one."""
-    sessions = [stage.theatre.open(each) for each in stage.theatre.session_ids]
+    sessions = [finished.sandbox.open(each) for each in finished.sandbox.session_ids]
     calls = {call.call_uuid or "": call.id for each in sessions for call in each.tool_calls}
     outcomes = Counter[tuple[Grade, bool]]()
-    for path, versions in iter_histories(stage, with_git=False):
+    for path, versions in iter_histories(finished, with_git=False):
         for each in versions:
-            is_right = each.text == find_truth(stage, calls, path, each)
+            is_right = each.text == find_truth(finished, calls, path, each)
             outcomes[each.known, is_right] += 1
             assert is_right or each.known not in CERTAIN, each
     assert outcomes[Grade.EXACT, True] >= 150
     assert outcomes[Grade.REPLAYED, True] >= 10
 
 
-def blame(stage: Stage, *, with_git: bool) -> Shares:
+def blame(finished: FinishedWork, *, with_git: bool) -> Shares:
     """Compare the blame of all files with the truth."""
-    finder = stage.find_finder()
+    finder = finished.find_finder()
     authors = {}
-    for path in stage.work.model.files:
-        target = stage.locate(path)
+    for path in finished.work.model.files:
+        target = finished.locate(path)
         found = finder.find(target, only_near=True, with_git=with_git)
         if found:
             lines = blame_present(found.history, found.git, target.read_bytes())
             authors[path] = [line.author for line in lines]
-    return judge_authors(stage.work.model.files, authors, _label)
+    return judge_authors(finished.work.model.files, authors, _label)
 
 
 def _label(origin: Origin) -> str:
     return find_scene(origin.prompt)
 
 
-def test_blame_with_git(stage: Stage) -> None:
+def test_blame_with_git(finished: FinishedWork) -> None:
     """With a commit nearly all lines are right, and no unique line is wrong."""
-    shares = blame(stage, with_git=True)
+    shares = blame(finished, with_git=True)
     assert shares.wrong_unique == 0
     assert shares.all >= 0.995
     assert shares.touched >= 0.97
 
 
-def test_blame_without_git(stage: Stage) -> None:
+def test_blame_without_git(finished: FinishedWork) -> None:
     """Without a commit nine of ten touched lines are right, and none has a false prompt."""
-    shares = blame(stage, with_git=False)
+    shares = blame(finished, with_git=False)
     assert shares.false_unique == 0
     assert shares.touched >= 0.9
 
 
-def test_checkpoints_are_what_the_directory_contained(stage: Stage) -> None:
+def test_checkpoints_are_what_the_directory_contained(finished: FinishedWork) -> None:
     """Files with a backup are as they were at the prompt; others if nobody changed them unseen."""
-    if stage.version == OLDEST:
+    if finished.version == OLDEST:
         pytest.skip("this client makes no backups")
     outcomes = Counter[tuple[str, bool]]()
-    theatre = stage.theatre
-    for session_id in theatre.session_ids:
-        found = build_checkpoints(theatre.open(session_id), BackupDirectory(theatre.root))
+    sandbox = finished.sandbox
+    for session_id in sandbox.session_ids:
+        found = build_checkpoints(sandbox.open(session_id), BackupDirectory(sandbox.root))
         for checkpoint in found.checkpoints:
-            files = stage.states.at_prompt[find_scene(checkpoint.prompt)]
+            files = finished.states.at_prompt[find_scene(checkpoint.prompt)]
             for state in checkpoint.files:
-                data = files.get(state.path.removeprefix(f"{theatre.work}/"))
+                data = files.get(state.path.removeprefix(f"{sandbox.work}/"))
                 true = decode_file(data) if data is not None else None
                 text = state.version.text if state.version and state.exists else None
                 is_right = text == (true.text if true else None)
@@ -168,15 +172,15 @@ def test_checkpoints_are_what_the_directory_contained(stage: Stage) -> None:
     assert outcomes["inferred", True] >= 6 * outcomes["inferred", False]
 
 
-def test_the_work_has_everything_that_is_hard(stage: Stage) -> None:
+def test_the_work_has_everything_that_is_hard(finished: FinishedWork) -> None:
     """There are thirty files and 200 steps, with all tools, odd files and large files."""
-    counts, changed = stage.work.counts, stage.work.changed
+    counts, changed = finished.work.counts, finished.work.changed
     wanted = {"Edit", "Write", "NotebookEdit", "Bash", "person", "rename", "subagent", "fork"}
     assert wanted <= set(counts)
-    assert ("MultiEdit" in counts) == (stage.version == OLDEST)
-    assert ("rewind" in counts) == bool(stage.work.rewound) == (stage.version != OLDEST)
+    assert ("MultiEdit" in counts) == (finished.version == OLDEST)
+    assert ("rewind" in counts) == bool(finished.work.rewound) == (finished.version != OLDEST)
     assert sum(counts.values()) >= 200
-    assert len(stage.work.model.files) >= 30
+    assert len(finished.work.model.files) >= 30
     assert any(each.is_crlf for each in changed)
     assert any(each.has_bom for each in changed)
     assert any(not each.has_final_newline for each in changed)

@@ -11,10 +11,10 @@ from threading import Event, Thread
 import pytest
 from playwright.sync_api import expect
 
-from tests.client.theatre import SECONDS, STREAMING, Theatre
+from tests.client.client_sandbox import SECONDS, STREAMING, ClientSandbox
 from tests.client.versions import OLDEST
 from tests.web.browser.chromium import Visit, open_browser, visit
-from tests.web.browser.watching import list_arrivals, note_arrivals, open_session
+from tests.web.browser.watching import list_arrivals, open_session, record_arrivals
 from tests.web.running import run_server
 
 pytestmark = pytest.mark.client
@@ -23,13 +23,13 @@ _LOOK_SECONDS = 0.01
 
 
 @pytest.fixture
-def reader(theatre: Theatre, tmp_path: Path) -> Iterator[Visit]:
+def reader(sandbox: ClientSandbox, tmp_path: Path) -> Iterator[Visit]:
     """A browser on the sessions of the client; any problem on a page fails the test."""
     folder = tmp_path / "web"
     folder.mkdir()
     with (
         open_browser(tmp_path / "home") as browser,
-        run_server(folder, theatre.root) as server,
+        run_server(folder, sandbox.root) as server,
         visit(browser, server) as found,
     ):
         yield found
@@ -37,8 +37,8 @@ def reader(theatre: Theatre, tmp_path: Path) -> Iterator[Visit]:
 
 
 @contextmanager
-def note_records(path: Path) -> Iterator[dict[str, float]]:
-    """When each record was first in a file, by its uuid; complete at the end of the block."""
+def record_times(path: Path) -> Iterator[dict[str, float]]:
+    """Record when each uuid first appeared in a file; complete at the end of the block."""
     found: dict[str, float] = {}
     is_over = Event()
 
@@ -57,14 +57,14 @@ def note_records(path: Path) -> Iterator[dict[str, float]]:
         watching.join()
 
 
-def test_a_page_shows_what_the_client_does(theatre: Theatre, reader: Visit) -> None:
+def test_a_page_shows_what_the_client_does(sandbox: ClientSandbox, reader: Visit) -> None:
     """A call appears while its tool runs, then its result and the text after it, in a second."""
-    session_id = theatre.ask("play:hello")[-1]["session_id"]
+    session_id = sandbox.ask("play:hello")[-1]["session_id"]
     page = open_session(reader, session_id)
-    (path,) = theatre.root.glob(f"projects/*/{session_id}.jsonl")
-    note_arrivals(page)
+    (path,) = sandbox.root.glob(f"projects/*/{session_id}.jsonl")
+    record_arrivals(page)
     slow = [*STREAMING, "--resume", session_id, "--", "play:slow_tool"]
-    with note_records(path) as written, theatre.start(slow) as client:
+    with record_times(path) as written, sandbox.start(slow) as client:
         call = page.locator(".call", has_text="Run it").last
         expect(call).to_have_attribute("data-status", "pending")
         assert client.poll() is None
@@ -79,15 +79,15 @@ def test_a_page_shows_what_the_client_does(theatre: Theatre, reader: Visit) -> N
 
 
 def test_the_list_shows_that_the_client_is_at_work(
-    theatre: Theatre, reader: Visit, version: str
+    sandbox: ClientSandbox, reader: Visit, version: str
 ) -> None:
     """The session has a dot while the client runs; old clients do not report it."""
-    session_id = theatre.ask("play:hello")[-1]["session_id"]
+    session_id = sandbox.ask("play:hello")[-1]["session_id"]
     open_session(reader, session_id)
     page = reader.open("/sessions")
     dot = page.locator(f"tr[data-session='{session_id}'] [data-live]")
     slow = [*STREAMING, "--resume", session_id, "--", "play:slow_tool"]
-    with theatre.start(slow) as client:
+    with sandbox.start(slow) as client:
         if version != OLDEST:
             expect(dot).to_be_visible()
             assert client.poll() is None

@@ -17,7 +17,7 @@ from recollect.archive.bundles import (
     BundleManifest,
 )
 from recollect.archive.manifests import FileKind, FileVersion, Header
-from tests.archive.trees import LINE, TRANSCRIPT, Pond
+from tests.archive.trees import LINE, TRANSCRIPT, ArchivedRoot
 from tests.docs.documented import fields_of
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "archive.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def read_recipe() -> str:
     return str(recipe)
 
 
-def run_recipe(pond: Pond, file: str) -> list[str]:
+def run_recipe(archived: ArchivedRoot, file: str) -> list[str]:
     """Run the script on another file, in the directory of an archive; return what it prints."""
     for tool in TOOLS:
         if shutil.which(tool) is None:
@@ -45,7 +45,7 @@ def run_recipe(pond: Pond, file: str) -> list[str]:
     assert file in script
     done = subprocess.run(
         ["sh", "-eu", "-c", script],
-        cwd=pond.archive.directory,
+        cwd=archived.archive.directory,
         capture_output=True,
         text=True,
         check=True,
@@ -55,29 +55,29 @@ def run_recipe(pond: Pond, file: str) -> list[str]:
 
 def test_a_file_can_be_restored_with_a_shell(tmp_path: Path) -> None:
     """The newest version of a transcript that has grown, out of several pieces."""
-    pond = Pond(tmp_path)
+    archived = ArchivedRoot(tmp_path)
     for size in (1, 1000, 3000):
-        pond.write(TRANSCRIPT, LINE * size, mtime=1_700_000_000 + size)
-        pond.write("history.jsonl", b"{}\n")
-        pond.sync()
-    newest = next(each for each in pond.archive.load().newest().values() if each.pieces[2:])
-    printed = run_recipe(pond, TRANSCRIPT)
-    assert (pond.archive.directory / "restored").read_bytes() == LINE * 3000
+        archived.write(TRANSCRIPT, LINE * size, mtime=1_700_000_000 + size)
+        archived.write("history.jsonl", b"{}\n")
+        archived.sync()
+    newest = next(each for each in archived.archive.load().newest().values() if each.pieces[2:])
+    printed = run_recipe(archived, TRANSCRIPT)
+    assert (archived.archive.directory / "restored").read_bytes() == LINE * 3000
     assert printed == ["history.jsonl", TRANSCRIPT, f"{newest.sha256}  restored", newest.sha256]
 
 
 def test_a_damaged_object_can_be_found_with_a_shell(tmp_path: Path) -> None:
     """It is printed last."""
-    pond = Pond(tmp_path)
-    pond.write(TRANSCRIPT, LINE)
-    pond.write("history.jsonl", b"{}\n")
-    pond.sync()
-    newest = pond.archive.load().newest()
+    archived = ArchivedRoot(tmp_path)
+    archived.write(TRANSCRIPT, LINE)
+    archived.write("history.jsonl", b"{}\n")
+    archived.sync()
+    newest = archived.archive.load().newest()
     (history,) = [each for each in newest.values() if each.kind is FileKind.HISTORY]
     name = history.pieces[0].object
-    path = pond.archive.directory / "objects" / name[:2] / f"{name}.zst"
+    path = archived.archive.directory / "objects" / name[:2] / f"{name}.zst"
     path.write_bytes(path.read_bytes() + b"x")
-    assert run_recipe(pond, TRANSCRIPT)[-1] == f"objects/{name[:2]}/{name}.zst"
+    assert run_recipe(archived, TRANSCRIPT)[-1] == f"objects/{name[:2]}/{name}.zst"
 
 
 def test_every_field_is_documented() -> None:

@@ -45,7 +45,7 @@ def ignore(name: str) -> None:
 
 
 def note(name: str) -> None:
-    """Note a signal in a file of its name, and go on."""
+    """Record a signal in a file of its name, and continue."""
     signal.signal(getattr(signal, name), lambda *_: (HERE / name).touch())
 
 

@@ -18,8 +18,8 @@ from recollect.session.session import Session
 DATA = TRANSCRIPT.read_bytes()
 
 
-def _tell(session: Session) -> tuple[object, ...]:
-    """What the session says, without the places of its records."""
+def _summarise(session: Session) -> tuple[object, ...]:
+    """Return the content of a session without the positions of its records."""
     return (
         session.turns,
         session.tool_calls,
@@ -46,7 +46,7 @@ def test_growing_equals_reading_again(
         growing.catch_up(_find(path), ())
     path.write_bytes(DATA)
     session = growing.catch_up(_find(path), ())
-    assert _tell(session) == _tell(open_transcript(_find(path)))
+    assert _summarise(session) == _summarise(open_transcript(_find(path)))
     assert growing.bytes == len(DATA)
 
 
@@ -80,7 +80,7 @@ def test_rewritten_files_are_read_again(tmp_path: Path, change: object) -> None:
     assert callable(change)
     path.write_bytes(change(DATA))
     session = growing.catch_up(_find(path), ())
-    assert _tell(session) == _tell(open_transcript(_find(path)))
+    assert _summarise(session) == _summarise(open_transcript(_find(path)))
 
 
 def test_subagents_are_joined_and_come_later(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_subagents_are_joined_and_come_later(tmp_path: Path) -> None:
     assert len(growing.catch_up(main, ()).subagents) == 0
     session = growing.catch_up(main, relatives)
     assert len(session.subagents) == len(relatives) == 1
-    assert _tell(session) == _tell(open_transcript(main))
+    assert _summarise(session) == _summarise(open_transcript(main))
     relatives[0].path.unlink()
     Path(relatives[0].file).symlink_to(main.file)
     gone = relatives[0]._replace(size=1)

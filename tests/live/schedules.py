@@ -27,7 +27,7 @@ class Schedule:
 
     def play(self, steps: int) -> Iterator[None]:
         """Run one step after the other."""
-        deeds = (
+        operations = (
             self._append,
             self._append,
             self._append,
@@ -40,7 +40,7 @@ class Schedule:
             self._set_time_back,
         )
         for _ in range(steps):
-            self._rng.choice(deeds)()
+            self._rng.choice(operations)()
             yield
 
     def _lines(self) -> bytes:

@@ -428,7 +428,7 @@ def test_missing_path_is_reported(tmp_path: Path) -> None:
 
 
 def test_impossible_path_is_reported(tmp_path: Path) -> None:
-    """A link loop gives an error that says so."""
+    """The error for a link loop says so."""
     loop = link(tmp_path / "loop", "loop")
     with pytest.raises(UnreadableInput) as caught:
         discover(loop)

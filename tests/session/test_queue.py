@@ -14,7 +14,7 @@ ANSWERED = reply("d", "a test, too", parent="c")
 ADDED = "add a test, please"
 
 
-def said_in(*records: Record) -> list[tuple[InputKind, str]]:
+def list_inputs(*records: Record) -> list[tuple[InputKind, str]]:
     """Return the text of each message that is neither a reply nor a tool result."""
     return [
         (message.prompt.kind, message.prompt.words)
@@ -67,7 +67,7 @@ def test_results_that_the_model_saw_with_it_come_before_it() -> None:
 def test_a_prompt_that_never_reached_the_model_is_shown_as_such(records: Sequence[Record]) -> None:
     """A withdrawn, cancelled or waiting prompt is shown as not sent, and is not a prompt."""
     session = Session([*ASKED, *records, ANSWERED])
-    assert said_in(*ASKED, *records, ANSWERED)[1:] == [(InputKind.UNSENT, ADDED)]
+    assert list_inputs(*ASKED, *records, ANSWERED)[1:] == [(InputKind.UNSENT, ADDED)]
     assert session.metadata.message_count == 3
     assert all(message.is_visible for message in session.messages if message.text == ADDED)
 
@@ -84,7 +84,7 @@ def test_a_prompt_that_never_reached_the_model_is_shown_as_such(records: Sequenc
 def test_a_prompt_that_is_recorded_is_no_second_one(record: Record) -> None:
     """Newer clients write an attachment or a user record with the words: that is the prompt."""
     waiting = [queue("enqueue", "one more"), queue("enqueue", ADDED)]
-    words = [words for _, words in said_in(*waiting, *ASKED, ANSWERED, record)]
+    words = [words for _, words in list_inputs(*waiting, *ASKED, ANSWERED, record)]
     assert [text for text in words if ADDED in text] in ([ADDED], [f"one more\n{ADDED}"])
 
 
@@ -95,13 +95,16 @@ def test_each_record_belongs_to_one_prompt() -> None:
         *(queue("enqueue", "continue"), queue("remove"), ANSWERED),
         *(queue("enqueue", "continue"), queue("dequeue"), user("e", "continue", "d")),
     ]
-    assert said_in(*records)[1:] == [(InputKind.QUEUED, "continue"), (InputKind.TYPED, "continue")]
+    assert list_inputs(*records)[1:] == [
+        (InputKind.QUEUED, "continue"),
+        (InputKind.TYPED, "continue"),
+    ]
 
 
 def test_words_that_another_prompt_contains_are_prompts_too() -> None:
     """A short prompt is not mistaken for a line of a longer one that it was not joined to."""
     longer = user("e", f"first this\n{ADDED}\nthen that", "d")
-    found = said_in(*ASKED, queue("enqueue", ADDED), queue("remove"), ANSWERED, longer)
+    found = list_inputs(*ASKED, queue("enqueue", ADDED), queue("remove"), ANSWERED, longer)
     assert found[1] == (InputKind.QUEUED, ADDED)
 
 
@@ -110,11 +113,11 @@ def test_a_command_may_be_recorded_under_another_name() -> None:
     ran = user("e", "<command-name>/usage</command-name>")
     noted = system("f", "local_command", "e", content="<command-name>/model</command-name>")
     records = [queue("enqueue", "/cost"), queue("dequeue"), ran, queue("enqueue", "/model"), noted]
-    assert [kind for kind, _ in said_in(*records)] == [InputKind.COMMAND]
+    assert [kind for kind, _ in list_inputs(*records)] == [InputKind.COMMAND]
 
 
 def test_a_notification_that_waited_is_no_prompt() -> None:
     """Background tasks report through the same queue."""
     notice = "<task-notification><summary>done</summary></task-notification>"
-    found = said_in(*ASKED, queue("enqueue", notice), queue("remove"), ANSWERED)
+    found = list_inputs(*ASKED, queue("enqueue", notice), queue("remove"), ANSWERED)
     assert [kind for kind, _ in found[1:]] == [InputKind.TASK_NOTIFICATION]

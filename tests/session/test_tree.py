@@ -451,9 +451,9 @@ def test_a_root_above_its_own_past_follows_nothing() -> None:
 
 
 def test_only_another_continuation_leaves_something_behind() -> None:
-    """What hangs apart without being an alternative is on the main path; what was rewound is not.
+    """Detached records without an alternative are on the main path; rewound ones are not.
 
-    The first prompt and the command that a client hung on the same caveat are no branch.
+    The first prompt and the command after the same caveat are not branches.
     """
     chain = [
         user("a", "Caveat: ignore this", isMeta=True),

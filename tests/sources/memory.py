@@ -58,7 +58,7 @@ class MemoryEntry(NamedTuple):
 
 
 class MemorySource:
-    """The files below a directory, as they were when it was loaded, under other names."""
+    """The files below a directory, as they were when they were loaded, under other names."""
 
     def __init__(self, directory: Path, point: str) -> None:
         self.files: dict[str, bytes] = {}

@@ -17,20 +17,20 @@ Identity = tuple[int, int, int]
 
 
 class Schedule:
-    """Random deeds on files, and what the index must remember of those that are gone."""
+    """Random operations on files, and what the index must keep of deleted ones."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
         self.random = random.Random(seed)
         self.synced: dict[Path, tuple[Identity, bytes]] = {}
         self.vanished: dict[Path, bytes] = {}
-        self.deeds = [self.append] * 3 + [self.tear, self.cut, self.rewrite, self.replace_file]
-        self.deeds += [self.delete, self.move, self.touch, self.copy]
+        self.operations = [self.append] * 3 + [self.tear, self.cut, self.rewrite, self.replace_file]
+        self.operations += [self.delete, self.move, self.touch, self.copy]
 
     def run(self, steps: int) -> None:
         """Do something to some file, again and again."""
         for _ in range(steps):
-            deed = self.random.choice(self.deeds)
+            deed = self.random.choice(self.operations)
             deed(self.random.choice(NAMES))
             if self.random.random() < 0.6:
                 self.sync()

@@ -338,15 +338,15 @@ def test_prices_of_the_user_apply_to_what_is_known(data: Path, root: Path, tmp_p
     question = UsageQuery(group=Group.MODEL, zone=load_zone("UTC"), model="glm")
     found = find_transcripts([root])
 
-    def tell(queries: UsageQueries) -> int | None:
+    def find_cost(queries: UsageQueries) -> int | None:
         rows = load_rows(open_ledger(queries, [root]), question)
         return make_report(rows, question).totals.known_cost
 
-    assert query_ledger(data, found, tell) == (None, None)
-    assert query_ledger(data, found, tell, prices=prices) == (210, None)
-    assert query_ledger(data, found, tell, prices=prices) == (210, None)
-    assert query_ledger(data, found, tell) == (None, None)
-    assert tell(count_in_memory(found, prices=prices)) == 210
+    assert query_ledger(data, found, find_cost) == (None, None)
+    assert query_ledger(data, found, find_cost, prices=prices) == (210, None)
+    assert query_ledger(data, found, find_cost, prices=prices) == (210, None)
+    assert query_ledger(data, found, find_cost) == (None, None)
+    assert find_cost(count_in_memory(found, prices=prices)) == 210
 
 
 def test_an_agent_type_may_be_anything(data: Path, root: Path) -> None:

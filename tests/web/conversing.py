@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.launch.conversing import install_client
-from tests.web.running import Answer, RunningServer, copy_demo, hear_events, run_server
+from tests.web.running import Answer, RunningServer, collect_events, copy_demo, run_server
 
 
 @dataclass(frozen=True)
@@ -134,5 +134,5 @@ def run_talker(folder: Path, *options: str) -> Iterator[Talker]:
 @contextmanager
 def listening(talker: Talker, path: str) -> Iterator[list[bytes]]:
     """Collect the events of a stream while the block runs."""
-    with hear_events(talker.server, path, {"Cookie": talker.cookie}) as lines:
+    with collect_events(talker.server, path, {"Cookie": talker.cookie}) as lines:
         yield lines

@@ -183,7 +183,7 @@ def run_server(
 
 
 @contextmanager
-def hear_events(
+def collect_events(
     server: RunningServer, path: str, headers: Mapping[str, str] | None = None
 ) -> Iterator[list[bytes]]:
     """Collect the events of a stream while the block runs; with the key, or other headers."""

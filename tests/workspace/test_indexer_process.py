@@ -15,11 +15,11 @@ from tests.library.claude_root import FIRST, PROJECT, SECOND, ClaudeRoot, prompt
 from tests.web.running import copy_demo
 
 
-def _run_until_level(refresher: Refresher) -> None:
+def _run_until_current(refresher: Refresher) -> None:
     for _ in range(20):
         if refresher.run() > 0:
             return
-    raise AssertionError("it is never level")
+    raise AssertionError("it is never up to date")
 
 
 def test_everything_is_published_once(tmp_path: Path) -> None:
@@ -27,12 +27,12 @@ def test_everything_is_published_once(tmp_path: Path) -> None:
     catalog, updates = SessionCatalog(), list[Update]()
     root = copy_demo(tmp_path)
 
-    def tell(update: Update) -> None:
+    def publish(update: Update) -> None:
         updates.append(update)
         catalog.apply(update)
 
-    refresher = Refresher(RefreshTask((root,), tmp_path / "data"), tell)
-    _run_until_level(refresher)
+    refresher = Refresher(RefreshTask((root,), tmp_path / "data"), publish)
+    _run_until_current(refresher)
     known = catalog.snapshot
     assert (known.is_listed, known.is_searchable, known.failure) == (True, True, None)
     assert len([each for each in known.sessions if not each.is_subagent]) == 8
@@ -54,7 +54,7 @@ def test_titles_in_other_files_are_followed(tmp_path: Path) -> None:
         leftover.unlink(missing_ok=True)
         if title:
             root.session(SECOND, summary(title, "a1"))
-        _run_until_level(refresher)
+        _run_until_current(refresher)
         titles.append(tuple(each.title for each in catalog.snapshot.sessions))
     assert titles == [("drain",), ("The pond",), ("The deep lake",), ("drain",)]
 
@@ -64,7 +64,7 @@ def test_updates_say_what_has_changed(tmp_path: Path) -> None:
     catalog = SessionCatalog()
     root = copy_demo(tmp_path)
     refresher = Refresher(RefreshTask((root,), tmp_path / "data"), catalog.apply)
-    _run_until_level(refresher)
+    _run_until_current(refresher)
     before = {each.id for each in catalog.snapshot.sessions}
     first, second, *_ = sorted(root.glob("projects/*tidepool/*.jsonl"))
     shutil.copy(first, first.with_name("11111111-2222-4333-8444-555555555555.jsonl"))
@@ -73,7 +73,7 @@ def test_updates_say_what_has_changed(tmp_path: Path) -> None:
     for leftovers in ("todos", "tasks", "file-history"):
         shutil.rmtree(root / leftovers)
     second.unlink()
-    _run_until_level(refresher)
+    _run_until_current(refresher)
     after = {each.id for each in catalog.snapshot.sessions}
     assert (after - before, before - after) == (
         {"11111111-2222-4333-8444-555555555555"},
@@ -89,11 +89,11 @@ def test_a_session_is_deleted_when_rules_for_secrets_change(tmp_path: Path) -> N
     policy = RedactionPolicy()
     use_own_rules(lambda: policy)
     refresher = Refresher(RefreshTask((root.path,), tmp_path / "data"), catalog.apply)
-    _run_until_level(refresher)
+    _run_until_current(refresher)
     assert {each.id for each in catalog.snapshot.sessions} == {FIRST, SECOND}
     policy = RedactionPolicy(patterns=(OwnPattern("reef", "reef_[0-9]+"),))
     deleted.unlink()
-    _run_until_level(refresher)
+    _run_until_current(refresher)
     (listed,) = catalog.snapshot.sessions
     assert (listed.id, listed.first_prompt) == (FIRST, "mend [redacted:reef]")
 
@@ -136,17 +136,17 @@ def test_refresher_index_texts_again_that_somebody_deleted(tmp_path: Path) -> No
     """Another process that finds the full-text index damaged deletes it."""
     catalog, updates = SessionCatalog(), list[Update]()
 
-    def tell(update: Update) -> None:
+    def publish(update: Update) -> None:
         updates.append(update)
         catalog.apply(update)
 
     task = RefreshTask((copy_demo(tmp_path),), tmp_path / "data")
-    refresher = Refresher(task, tell)
-    _run_until_level(refresher)
+    refresher = Refresher(task, publish)
+    _run_until_current(refresher)
     before = find_text_identity(task.data_directory)
     delete_texts(task.data_directory)
     updates.clear()
-    _run_until_level(refresher)
+    _run_until_current(refresher)
     after = find_text_identity(task.data_directory)
     assert None not in {before, after}
     assert before != after

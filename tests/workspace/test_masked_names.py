@@ -10,7 +10,7 @@ from tests.process import RunRecollect
 from tests.redact.planted_files import GONE, WORKED
 from tests.redact.planted_names import LOST, SESSION, Names, plant_client, plant_names
 from tests.redact.planted_sessions import KINDS
-from tests.web.running import hear_events, run_server
+from tests.web.running import collect_events, run_server
 from tests.workspace.every_command import KEEPING, OF_A_SESSION, RUNS, iter_addresses
 
 FILES_OF_CLAUDE = {"directory", "empty project", "task file"}
@@ -91,8 +91,8 @@ def test_no_page_and_no_event_names_a_secret(tmp_path: Path, *, are_own: bool) -
             if found := names.find(server.get(path).body):
                 leaks[path] = found
         with (
-            hear_events(server, "/api/events") as of_all,
-            hear_events(server, f"/api/events?session={SESSION}") as of_session,
+            collect_events(server, "/api/events") as of_all,
+            collect_events(server, f"/api/events?session={SESSION}") as of_session,
         ):
             server.wait_for(lambda: b"event: caught_up" in b"".join(of_session))
             with transcript.open("a", encoding="utf-8") as lines:

@@ -10,7 +10,7 @@ from tests.process import RunRecollect
 from tests.redact.planted_files import GONE, WORDS
 from tests.redact.planted_sessions import FIELDS, KINDS, NAMES, Planted, plant_sessions
 from tests.web import addresses
-from tests.web.running import hear_events, run_server
+from tests.web.running import collect_events, run_server
 from tests.workspace.every_command import (
     KEEPING,
     OF_A_SESSION,
@@ -164,8 +164,8 @@ def test_no_event_sends_a_secret(tmp_path: Path, session: str) -> None:
     with run_server(tmp_path, planted.root) as server:
         server.wait_until_current()
         with (
-            hear_events(server, "/api/events") as of_all,
-            hear_events(server, f"/api/events?session={session}&records=true") as of_session,
+            collect_events(server, "/api/events") as of_all,
+            collect_events(server, f"/api/events?session={session}&records=true") as of_session,
         ):
             server.wait_for(lambda: b"event: caught_up" in b"".join(of_session))
             last = json.dumps({"type": "summary", "summary": "enough", "leafUuid": "x"}) + "\n"

@@ -67,7 +67,7 @@ def _ids(state: PickerState) -> list[str]:
 
 
 def test_the_first_screen_is_that_of_the_project() -> None:
-    """Sessions of the directory and below it; all sessions when there are none."""
+    """Sessions of the directory and below it, or all sessions if there are none."""
     assert (open_state(ALL, "/home/m/tide").scope, _ids(open_state(ALL, "/home/m/tide"))) == (
         PickerScope.PROJECT,
         ["a1", "b2"],
@@ -76,7 +76,7 @@ def test_the_first_screen_is_that_of_the_project() -> None:
 
 
 def test_a_neighbour_with_the_same_beginning_is_another_project() -> None:
-    """`tide` is not `tidepool`; Windows paths count as well, and the root is no project."""
+    """`tide` is not `tidepool`; Windows paths work too, and the root is not a project."""
     assert [
         is_in_project(FLAKY, "/home/m/ti"),
         is_in_project(_listing("d", "C:\\work\\tide\\x", ""), "C:\\work\\tide"),

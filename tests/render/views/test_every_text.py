@@ -37,7 +37,7 @@ LEFT_OUT = {
 """Fields that special views leave out, and why."""
 
 RECORDS = [each for each in list_records() if not issubclass(each[1], JournalRow)]
-"""Journal rows are left out: `journal.jsonl` is not a transcript, and no session holds any."""
+"""Journal rows are left out: `journal.jsonl` is not a transcript, and sessions have none."""
 
 
 def _is_shown(line: Json) -> bool:

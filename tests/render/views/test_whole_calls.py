@@ -26,7 +26,7 @@ _numbers = count()
 
 
 def _list_results() -> list[tuple[str, dict[str, object], type[ToolOutput]]]:
-    """Each tool with each class that its result may have, and what says which class it is."""
+    """List each tool with each class of its result, and the field that selects the class."""
     found: list[tuple[str, dict[str, object], type[ToolOutput]]] = []
     for name, entry in RESULTS.items():
         if isinstance(entry, Variants):
@@ -98,7 +98,7 @@ def _words(text: str) -> str:
 
 
 def _find_missing(values: tuple[object, ...], drawn: str) -> list[str]:
-    """The strings in `values` of which a line was not drawn, neither as it is nor as JSON."""
+    """Return the strings in `values` with a line that was rendered neither as text nor as JSON."""
     return [
         text
         for value in values

@@ -144,16 +144,16 @@ def watch(context: BrowserContext, server: RunningServer) -> Visit:
     page = context.new_page()
     found = Visit(server, context, page)
 
-    def note_request(request: Request) -> None:
+    def record_request(request: Request) -> None:
         if not request.url.startswith((f"{server.origin}/", "data:", "blob:", "about:blank")):
             found.problems.append(f"request to {request.url[:200]}")
 
-    def note_dialog(dialog: Dialog) -> None:
+    def record_dialog(dialog: Dialog) -> None:
         found.problems.append(f"dialog: {dialog.message[:200]}")
         dialog.dismiss()
 
-    page.on("request", note_request)
-    page.on("dialog", note_dialog)
+    page.on("request", record_request)
+    page.on("dialog", record_dialog)
     page.on("pageerror", lambda error: found.problems.append(f"thrown: {error}"))
     page.on(
         "console",

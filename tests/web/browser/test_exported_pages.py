@@ -48,11 +48,11 @@ def open_page(browser: Browser, path: Path) -> Iterator[tuple[Page, list[str]]]:
     page = context.new_page()
     noted: list[str] = []
 
-    def note_request(request: Request) -> None:
+    def record_request(request: Request) -> None:
         if request.url != path.as_uri() and not request.url.startswith("data:image/"):
             noted.append(request.url[:200])
 
-    page.on("request", note_request)
+    page.on("request", record_request)
     page.on("console", lambda message: noted.append(message.text))
     page.on("pageerror", lambda error: noted.append(str(error)))
     page.on("dialog", lambda dialog: noted.append(dialog.message))

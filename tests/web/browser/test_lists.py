@@ -208,7 +208,7 @@ def _make_many(place: Path) -> ClaudeRoot:
 
 
 def _hold_full_results(page: Page) -> list[Route]:
-    """Hold back the requests for full results; they are added to the list."""
+    """Delay the responses with full results; the requests are added to the list."""
     held: list[Route] = []
 
     def hold(route: Route) -> None:

@@ -13,7 +13,12 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.browser.chromium import Visit, sign_in, visit
 from tests.web.browser.test_sign_in import REFUSED
-from tests.web.browser.watching import list_arrivals, note_arrivals, open_session, wait_for_session
+from tests.web.browser.watching import (
+    list_arrivals,
+    open_session,
+    record_arrivals,
+    wait_for_session,
+)
 from tests.web.browser.writing import (
     GROWING,
     Record,
@@ -100,7 +105,7 @@ def test_new_records_appear_within_a_second(reader: Visit) -> None:
     session_id = GROWING.replace("9999", "aaaa", 1)
     path = write_session(reader.server.root, session_id, 2)
     page = open_session(reader, session_id)
-    note_arrivals(page)
+    record_arrivals(page)
     written = grow(path, 2, 3, 0.15)
     expect(page.locator(f"[id='{make_uuid(4, 'answer')}']")).to_be_attached()
     arrivals = list_arrivals(page)

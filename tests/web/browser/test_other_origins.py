@@ -115,12 +115,12 @@ class _Page(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Keep quiet."""
+        """Log nothing."""
 
 
 @contextmanager
 def other_server() -> Iterator[int]:
-    """The port of a server that is not ours."""
+    """Return the port of a server that is not ours."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
@@ -165,7 +165,7 @@ def _name(event: dict[str, Any]) -> dict[str, str]:
 def test_a_link_from_elsewhere_opens_our_page_and_nothing_more(
     browser: Browser, server: RunningServer
 ) -> None:
-    """A link opens our page; the page that had the link gets no access to the window."""
+    """A link opens our page, but the linking page gets no access to its window."""
     with other_server() as port, visit(browser, server) as found:
         page = found.context.new_page()
         page.goto(f"http://127.0.0.1:{port}/")

@@ -32,7 +32,7 @@ def open_session(found: Visit, session_id: str) -> Page:
     return page
 
 
-def note_arrivals(page: Page) -> None:
+def record_arrivals(page: Page) -> None:
     """Make the page record what it shows from now on."""
     page.evaluate(_NOTE_ARRIVALS)
 

@@ -75,7 +75,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-class Theatre:
+class ClientSandbox:
     """One client with its own data, which Recollect reads."""
 
     def __init__(
@@ -106,11 +106,11 @@ class Theatre:
             SCENES_VARIABLE: str(self.scenes),
         }
         settings = [f"{name}={value}" for name, value in {**switches, **places}.items()]
-        stage = [sys.executable, "-m", "tests.client.stage", *client]
+        isolated = [sys.executable, "-m", "tests.client.isolated_command", *client]
         script = self._bin / "claude"
         # The mark by which Recollect recognises tools of a client.
         mark = f'{MARK_VARIABLE}="${MARK_VARIABLE}"'
-        words = shlex.join([*isolation, *stage])
+        words = shlex.join([*isolation, *isolated])
         script.write_text(f'#!/bin/sh\nexec env -i {shlex.join(settings)} {mark} {words} "$@"\n')
         script.chmod(0o755)
 

@@ -1,7 +1,8 @@
-"""Runs a program that can reach a scripted API and nothing else: `-m tests.client.stage CMD`.
+"""Run a program that can reach a scripted API and nothing else.
 
-To be started in a network namespace of its own, where it brings loopback up and checks that there
-is no other way out. Signals go on to the program, and its exit code is ours.
+`python -m tests.client.isolated_command CMD` has to be started in a network namespace of its own,
+where it brings loopback up and checks that nothing else can be reached. Signals are passed on to
+the program, and its exit code is returned.
 """
 
 import fcntl
