@@ -193,9 +193,26 @@ def test_the_reader_is_not_moved(reader: Visit) -> None:
     expect(page.locator("[data-outline] li[data-turn]")).to_have_count(32)
 
 
+def test_the_pill_goes_to_the_end_once(reader: Visit) -> None:
+    """It does not follow: what arrives later is counted by the pill again."""
+    session_id = GROWING.replace("9999", "b3b3", 1)
+    path = write_session(reader.server.root, session_id, 20)
+    page = open_session(reader, session_id)
+    grow(path, 20, 1, 0.05)
+    pill = page.locator(".new-turns")
+    pill.click()
+    expect(page.locator(f"[id='{make_uuid(20, 'answer')}']")).to_be_in_viewport()
+    expect(pill).not_to_be_visible()
+    end = "innerHeight + scrollY >= document.documentElement.scrollHeight - 1"
+    reader.server.wait_for(lambda: page.evaluate(end))
+    grow(path, 21, 2, 0.05)
+    expect(pill).to_have_text("6 new")
+    assert page.evaluate(end) is False
+
+
 def test_following_stays_at_the_end(reader: Visit) -> None:
     """Follow scrolls to the end and stays there as records arrive, until the user scrolls up."""
-    session_id = GROWING.replace("9999", "abab", 1)
+    session_id = GROWING.replace("9999", "b4b4", 1)
     path = write_session(reader.server.root, session_id, 20)
     page = open_session(reader, session_id)
     page.locator("[data-follow]").evaluate("(it) => { it.hidden = false; it.click(); }")

@@ -253,6 +253,16 @@ def test_the_bar_stays_in_one_row(start_visit: StartVisit, width: int, language:
     assert all(each.evaluate("(each) => each.innerText || each.ariaLabel") for each in bar)
 
 
+def test_the_dot_of_a_running_session_is_beside_its_title(start_visit: StartVisit) -> None:
+    """On a phone, it takes no row of its own."""
+    page = start_visit(Look(size=PHONE)).open(f"/s/{HARBOUR}")
+    page.locator(".session-status").evaluate("(each) => { each.hidden = false; }")
+    title, dot = (page.locator(each).bounding_box() for each in ("h1", ".session-status"))
+    assert title
+    assert dot
+    assert title["y"] < dot["y"] + dot["height"] / 2 < title["y"] + title["height"]
+
+
 def test_hints_are_on_one_line(desk: Visit) -> None:
     """The hints of the shortcuts, and of the button that shows all of them."""
     page = desk.open("/sessions")

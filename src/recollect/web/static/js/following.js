@@ -97,15 +97,16 @@ export function startFollowing(article, turns) {
   }
 
   async function draw() {
-    const wasAtEnd = isAtEnd();
     const isAll = isWhole;
     timer = 0;
     isWhole = false;
+    // Until now, the page was kept at its end while turns took their real height.
+    isLeft ||= !isFollowing();
     await turns.refresh(isAll);
     document.dispatchEvent(new CustomEvent("recollect:grown"));
     if (isFollowing()) goToEnd();
     figures ||= setTimeout(showFigures, FIGURES_PAUSE);
-    if (wasAtEnd) showAllSeen();
+    if (isAtEnd()) showAllSeen();
     else showAdded();
   }
 
