@@ -114,13 +114,17 @@ class Outline(msgspec.Struct, frozen=True, array_like=True):
     parts: tuple[OutlinePart, ...]
     commits: tuple[evidence.CommitMention, ...] = ()
 
+    def list_paths(self) -> set[str]:
+        """Return the paths of its files."""
+        return {self.texts[each.path] for each in self.parts if each.path}
+
     def list_names(self) -> set[str]:
         """Return the names by which to find its files: see `name_file`.
 
         A file at the top of a project is also found by its name alone, because the project may
         move.
         """
-        paths = {self.texts[each.path] for each in self.parts if each.path}
+        paths = self.list_paths()
         tops = {path for path in paths if path.rpartition("/")[0] in self.cwds}
         return {name_file(path) for path in paths} | {path.rpartition("/")[2] for path in tops}
 

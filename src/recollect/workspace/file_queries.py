@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.documents import file_versions
-from recollect.errors import NothingFound
+from recollect.errors import MAX_SHOWN, NothingFound
 from recollect.redact.quick_masks import mask_path
 from recollect.versions import edit_index, file_blame, file_history, file_paths, session_outline
 
@@ -38,6 +38,8 @@ class FoundFile(NamedTuple):
 
     history: file_history.FileHistory
     git: file_blame.GitFile | None
+    path: Path
+    """The requested path, or that of the only known file with the requested name."""
 
 
 class FileFinder:
@@ -90,7 +92,18 @@ class FileFinder:
         if not (history.versions or self._is_everything or only_near or self.unread):
             self._asked, self._asked_index = self._every, self._make_index(self._every)
             history = file_history.find_history(aliases, self._asked_index, find_base)
-        return FoundFile(history, git) if history.versions else None
+        return FoundFile(history, git, path) if history.versions else None
+
+    def list_named(self, name: str) -> list[str]:
+        """Return the known paths that end with this relative path, in the sessions searched."""
+        end = f"/{file_paths.normalize_path(name)}"
+        found = {
+            path
+            for _, outline in self._asked_index.find(None)
+            for path in outline.list_paths()
+            if path.endswith(end)
+        }
+        return sorted(found)
 
 
 class KnownFile(NamedTuple):
@@ -152,14 +165,32 @@ def outline_sessions(workspace: Workspace, project: str) -> Iterator[None]:
 
 
 def find_file(workspace: Workspace, request: FileRequest) -> FoundFile:
-    """Return the versions of a file; raise NothingFound if no session mentions it."""
-    found = FileFinder(workspace, request).find(request.path)
+    """Return the versions of a file; raise NothingFound if no session mentions it.
+
+    A relative path that is not known in the current directory may be the end of a known path.
+    """
+    finder = FileFinder(workspace, request)
+    found = finder.find(request.path)
+    if found is None and not request.path.is_absolute():
+        known = finder.list_named(str(request.path))
+        if len(known) > 1:
+            raise _name_candidates(request.path, known)
+        if known and Path(known[0]) != request.path.absolute():
+            only = request._replace(path=Path(known[0]))
+            found = FileFinder(workspace, only).find(only.path)
     if found is None:
         raise NothingFound(
             f"No session has recorded a version of {request.path}. If the project was moved, "
             "specify its earlier directory with --moved-from."
         )
     return found
+
+
+def _name_candidates(path: Path, known: Sequence[str]) -> NothingFound:
+    more = len(known) - MAX_SHOWN
+    shown = [*map(mask_path, known[:MAX_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
+    lines = "".join(f"\n  {each}" for each in shown)
+    return NothingFound(f"'{path}' matches {len(known)} files. Use one of these paths:{lines}")
 
 
 def describe_history(history: file_history.FileHistory) -> file_versions.FileDocument:

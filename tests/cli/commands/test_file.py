@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.errors import NothingFound
 from recollect.render.terminal import measure
 from tests.cli.demo_home import GOLDEN, make_demo_home, run_at
 from tests.golden import check_golden
@@ -45,6 +46,35 @@ def test_versions_are_listed(run_recollect: RunRecollect, home: Path, width: int
     assert (shown.code, shown.stderr) == (0, "")
     check_golden(GOLDEN / f"file-{width}.txt", shown.stdout)
     assert all(measure(line) <= width for line in shown.stdout.splitlines())
+
+
+@pytest.mark.parametrize("name", ["harbour.py", "importer/harbour.py"])
+def test_a_file_is_found_by_its_name(run_recollect: RunRecollect, home: Path, name: str) -> None:
+    """Outside its project, the end of a path is enough if only one file has it."""
+    known = "/home/mina/projects/tidepool/src/tidepool/importer/harbour.py"
+    by_name = run_recollect("file", name)
+    assert (by_name.code, by_name.stderr) == (0, "")
+    assert by_name.stdout == run_recollect("file", known).stdout
+    current = run_recollect("file", name, "--diff", "2..").stdout.splitlines()[1]
+    assert current == f"+++ {known}"
+    assert run_recollect("file", "arbour.py").code == NothingFound.exit_code
+
+
+def test_files_with_the_same_name_are_listed(
+    run_recollect: RunRecollect, project: Project, tmp_path: Path
+) -> None:
+    """Nothing is chosen among several files."""
+    other = Project(tmp_path / "stall")
+    other.prompt("The same")
+    other.write("app.py", "hello\n")
+    other.save()
+    ambiguous = run_recollect("file", "app.py")
+    paths = [str(each.path("app.py")) for each in (project, other)]
+    assert (ambiguous.code, ambiguous.stdout) == (NothingFound.exit_code, "")
+    assert ambiguous.stderr.splitlines() == [
+        "recollect: 'app.py' matches 2 files. Use one of these paths:",
+        *(f"  {each}" for each in paths),
+    ]
 
 
 def test_a_document_is_what_it_is_meant_to_be(run_recollect: RunRecollect, home: Path) -> None:

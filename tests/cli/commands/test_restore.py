@@ -106,6 +106,22 @@ def test_a_deleted_file_is_restored(run_recollect: RunRecollect, project: Projec
     assert path.read_bytes() == b"hello\nworld\n"
 
 
+def test_a_path_that_was_not_typed_is_not_written_to(
+    run_recollect: RunRecollect, project: Project, tmp_path: Path
+) -> None:
+    """A file that is found by its name is only written to a target."""
+    path = project.path("src/app.py")
+    before = path.read_bytes()
+    refused = run_recollect("restore", "app.py", "--at", "1", "--yes")
+    assert (refused.code, refused.stdout, path.read_bytes()) == (2, "", before)
+    assert refused.stderr.splitlines()[0] == (
+        f"recollect: app.py was recorded as {path}. Specify that path, or use -o."
+    )
+    target = tmp_path / "earlier.py"
+    done = run_recollect("restore", "app.py", "--at", "1", "-o", str(target), "--yes")
+    assert (done.code, target.read_bytes()) == (0, b"hello\nworld\n")
+
+
 def test_links_are_not_followed(
     run_recollect: RunRecollect, project: Project, tmp_path: Path
 ) -> None:

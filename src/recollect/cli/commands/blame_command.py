@@ -146,9 +146,9 @@ def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:
     if revision is not None:
         lines = blame_revision(found.history, found.git, revision, ignore_space=space)
     else:
-        data, modified = read_present(path), find_modified(path)
+        data, modified = read_present(found.path), find_modified(found.path)
         lines = blame_present(found.history, found.git, data, modified, ignore_space=space)
-    document = describe_blame(str(path.absolute()), lines)
+    document = describe_blame(str(found.path.absolute()), lines)
     return document if options["reveal"] else _mask(document), code
 
 

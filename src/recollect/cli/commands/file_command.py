@@ -47,11 +47,11 @@ class _Options(file_text.SearchOptions):
 def file_command(path: Path, **options: Unpack[_Options]) -> int:
     """List the versions of a file across all sessions, or print one.
 
-    PATH may be a deleted file. Each version is marked with how well it is known: `exact` (its
-    complete content is recorded), `replayed` (an unbroken chain of edits leads to it), `inferred`
-    (consistent with all records, but an unrecorded change is possible) or `partial` (only the
-    changed lines are known). Changes made in other ways, such as by shell commands or an editor,
-    are listed as versions too.
+    PATH may be a deleted file, or the end of a path if only one known file has it. Each version is
+    marked with how well it is known: `exact` (its complete content is recorded), `replayed` (an
+    unbroken chain of edits leads to it), `inferred` (consistent with all records, but an unrecorded
+    change is possible) or `partial` (only the changed lines are known). Changes made in other ways,
+    such as by shell commands or an editor, are listed as versions too.
 
     VERSION is a number from the list, a time (2026-11-15T10:30, 2026-11-15, 2h), or SESSION:TURN
     for the file after that turn.
@@ -70,7 +70,8 @@ def file_command(path: Path, **options: Unpack[_Options]) -> int:
     if sum(bool(each) for each in (options["at"], options["diff"], options["as_json"])) > 1:
         raise UsageError("Use only one of --at, --diff and --json.")
     check_reveal(reveal=options["reveal"], is_for_programs=options["as_json"])
-    history = file_text.load_history(path, options).history
+    found = file_text.load_history(path, options)
+    history = found.history
     file_text.report_unreadable(history)
     if options["at"]:
         version = file_text.find_version(options["at"], history, options)
@@ -80,7 +81,7 @@ def file_command(path: Path, **options: Unpack[_Options]) -> int:
 
         click.echo(format_document(describe_history(history)))
     elif options["diff"]:
-        lines = _iter_diff(options["diff"], history, path, options)
+        lines = _iter_diff(options["diff"], history, found.path, options)
         terminal_output.show_lines(lines, is_paged=options["paged"])
     else:
         terminal_output.show_lines(

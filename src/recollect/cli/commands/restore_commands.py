@@ -243,6 +243,10 @@ def _restore_file(target: str, options: _Options) -> None:
 
     path = Path(target)
     found = file_text.load_history(path, options)
+    if found.path != path and not options["output"]:
+        # A transcript can name any path, so only one that was typed is written to.
+        known = _show(str(found.path))
+        raise UsageError(f"{_show(path)} was recorded as {known}. Specify that path, or use -o.")
     version = file_text.find_version(options["at"] or "", found.history, options)
     backup = found.history.read_backup(version)
     committed = found.git.read_newest() if found.git else None
