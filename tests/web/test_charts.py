@@ -45,6 +45,17 @@ def test_months_are_ruled() -> None:
     assert [each.text for each in ET.fromstring(drawing).iter("text")][-1] == "Nov <"
 
 
+def test_the_name_of_the_last_month_stays_within_the_drawing() -> None:
+    """At the right edge it is on the left of its rule."""
+    days = [str(number) for number in range(100)]
+    drawing = draw_columns(days, [], format_rate, "Cost", [Rule(60, "Feb"), Rule(97, "Mar")])
+    labels = [each.attrib for each in ET.fromstring(drawing).iter("text")][-2:]
+    assert [(each["x"], each["text-anchor"]) for each in labels] == [
+        ("60%", "start"),
+        ("97%", "end"),
+    ]
+
+
 def test_a_long_range_keeps_its_time() -> None:
     """Days without usage take their space over years; months have lines, some with labels."""
     axis, slots = lay_out(["2023-11-30", "2026-11-13"], Group.DAY)

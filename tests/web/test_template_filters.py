@@ -7,6 +7,7 @@ from recollect.web.template_filters import (
     FILTERS,
     count_days_left,
     get_base_name,
+    make_unique_models,
     make_unique_names,
     shorten_tool,
     truncate,
@@ -60,6 +61,16 @@ def test_folders_of_one_name_are_distinguished() -> None:
         "D:\\src\\cli": "src/cli",
         "/": "/",
         "/cli": "/cli",
+    }
+
+
+def test_models_of_one_name_are_distinguished() -> None:
+    """By their full names; all others have their common names."""
+    models = ["claude-sonnet-4-20250514", "claude-sonnet-4", "claude-opus-4-6"]
+    assert make_unique_models(models) == {
+        "claude-sonnet-4-20250514": "claude-sonnet-4-20250514",
+        "claude-sonnet-4": "claude-sonnet-4",
+        "claude-opus-4-6": "opus 4.6",
     }
 
 

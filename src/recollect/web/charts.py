@@ -33,6 +33,8 @@ _MAX_WIDTH: Final = 5.0
 _MIN_WIDTH: Final = 0.2
 """Minimum width of a column, in percent."""
 _MAX_LABELS: Final = 8
+_LAST_LABEL: Final = 95
+"""Percent of the width from which on the name of a line is on its left: it would be cut off."""
 _MIDDLE: Final = 50
 """Percent."""
 _MIN_FOR_PEAK: Final = 3
@@ -173,8 +175,9 @@ def _draw_rule(rule: Rule, width: float) -> Markup:
     line = Markup('<line class="rule" x1="{0}%" x2="{0}%" y1="{1}" y2="{2}"/>').format(
         x, _TOP - 8, _BASE + 6
     )
-    name = Markup('<text class="label" x="{}%" y="{}" dx="4">{}</text>').format(
-        x, HEIGHT - 10, show_text(rule.name)
+    is_left = rule.slot * width > _LAST_LABEL
+    name = Markup('<text class="label" x="{}%" y="{}" dx="{}" text-anchor="{}">{}</text>').format(
+        x, HEIGHT - 10, -4 if is_left else 4, "end" if is_left else "start", show_text(rule.name)
     )
     return line + name if rule.name else line
 

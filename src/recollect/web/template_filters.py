@@ -6,6 +6,7 @@ A missing figure is a dash. Text from a transcript is escaped by the templates, 
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
@@ -172,6 +173,13 @@ def make_unique_names(paths: Iterable[str]) -> dict[str, str]:
     }
 
 
+def make_unique_models(models: Iterable[str]) -> dict[str, str]:
+    """Return the common name of each model; its full one if another has the same common name."""
+    names = {model: shorten_model(model) for model in models}
+    common = Counter(names.values())
+    return {model: name if common[name] == 1 else model for model, name in names.items()}
+
+
 def _shorten(own: list[str], others: list[list[str]]) -> str:
     lengths = range(1, len(own))
     enough = (n for n in lengths if all(own[-n:] != each[-n:] for each in others))
@@ -252,6 +260,7 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "iso": or_dash(_format_iso),
     "days_left": count_days_left,
     "base_name": get_base_name,
+    "models_apart": make_unique_models,
     "names_apart": make_unique_names,
     "split_name": split_name,
     "model_name": shorten_model,
