@@ -1,4 +1,4 @@
-"""Install a client that talks, and start conversations with it."""
+"""Install a fake client, and start conversations with it."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ def install_client(directory: Path) -> str:
 
 
 def make_options(tmp_path: Path, timing: Timing = Timing(), **more: Any) -> ConversationOptions:
-    """Options for the client in `tmp_path`, which is installed if it is not there yet."""
+    """Return options for the client in `tmp_path`, which is installed if missing."""
     client = tmp_path / "bin" / "claude"
     if not client.exists():
         install_client(client.parent)
@@ -44,7 +44,7 @@ def read_lines(tmp_path: Path, name: str) -> list[dict[str, Any]]:
 
 
 def list_responses(tmp_path: Path) -> list[Any]:
-    """The answers that the client received to its own questions."""
+    """Return the responses that the client received to its own requests."""
     frames = read_lines(tmp_path, "received.jsonl")
     return [each["response"] for each in frames if each["type"] == "control_response"]
 
@@ -52,7 +52,7 @@ def list_responses(tmp_path: Path) -> list[Any]:
 async def wait_for(
     conversation: Conversation, wanted: type[E], after: int = 0, **fields: object
 ) -> E:
-    """The first event of this class and with these fields after a number."""
+    """Return the first event of this class and with these fields after a number."""
     async with asyncio.timeout(GUARD_SECONDS):
         async for event in conversation.events(after):
             if isinstance(event, wanted) and all(
@@ -73,7 +73,7 @@ def talk(options: ConversationOptions, script: Callable[[Conversation], Awaitabl
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process runs, and is not only waiting to be collected."""
+    """Return whether a process is running, rather than a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -82,5 +82,5 @@ def is_running(pid: int) -> bool:
 
 
 def list_descriptors() -> set[str]:
-    """The open files of this process."""
+    """Return the open files of this process."""
     return {each.name for each in Path("/proc/self/fd").iterdir()}

@@ -36,7 +36,7 @@ def read_call(directory: Path) -> dict[str, Any]:
 def assistant(
     block: dict[str, Any], *, uuid: str, message: str = "msg_1", agent: str | None = None
 ) -> dict[str, Any]:
-    """One complete block of a reply."""
+    """Return one complete block of a reply."""
     said = {"id": message, "role": "assistant", "model": "m", "content": [block]}
     return {
         "type": "assistant",
@@ -48,18 +48,18 @@ def assistant(
 
 
 def text(words: str, *, uuid: str, message: str = "msg_1") -> dict[str, Any]:
-    """Text of the model."""
+    """Return text of the model."""
     return assistant({"type": "text", "text": words}, uuid=uuid, message=message)
 
 
 def call(name: str, wanted: object, *, uuid: str, agent: str | None = None) -> dict[str, Any]:
-    """A tool call, whose id is derived from `uuid`."""
+    """Return a tool call, whose id is derived from `uuid`."""
     block = {"type": "tool_use", "id": f"toolu_{uuid}", "name": name, "input": wanted}
     return assistant(block, uuid=uuid, message=f"msg_{uuid}", agent=agent)
 
 
 def answer(words: str, *, to: str, agent: str | None = None) -> dict[str, Any]:
-    """The result of a tool."""
+    """Return the result of a tool."""
     block = {"type": "tool_result", "tool_use_id": f"toolu_{to}", "content": words}
     return {
         "type": "user",
@@ -71,7 +71,7 @@ def answer(words: str, *, to: str, agent: str | None = None) -> dict[str, Any]:
 
 
 def event(kind: str, **more: object) -> dict[str, Any]:
-    """A piece of a reply that is being written."""
+    """Return a stream event of a reply in progress."""
     return {
         "type": "stream_event",
         "session_id": SESSION,
@@ -81,22 +81,22 @@ def event(kind: str, **more: object) -> dict[str, Any]:
 
 
 def begin_text() -> dict[str, Any]:
-    """The model starts a text block."""
+    """Return the start of a text block."""
     return event("content_block_start", index=0, content_block={"type": "text", "text": ""})
 
 
 def piece(words: str) -> dict[str, Any]:
-    """The model writes more text."""
+    """Return more text of the model."""
     return event("content_block_delta", index=0, delta={"type": "text_delta", "text": words})
 
 
 def init() -> dict[str, Any]:
-    """The start of a turn."""
+    """Return the start of a turn."""
     return {"type": "system", "subtype": "init", "session_id": SESSION, "model": "m", "cwd": "/w"}
 
 
 def result(**more: object) -> dict[str, Any]:
-    """The end of a turn."""
+    """Return the end of a turn."""
     used = {"inputTokens": 8, "outputTokens": 30, "costUSD": 0.0123}
     return {
         "type": "result",

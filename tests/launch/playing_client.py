@@ -31,7 +31,7 @@ def complain(text: str) -> None:
 
 
 def leave(seconds: float, is_apart: bool = False) -> None:
-    """Start a program that keeps the output open; apart, in a session of its own as tools are."""
+    """Start a program that keeps the output open, in a process session of its own like tools."""
     left = subprocess.Popen(
         [sys.executable, "-S", "-c", f"import time; time.sleep({seconds})"],
         start_new_session=is_apart,
@@ -67,7 +67,7 @@ def end(number: int, frame: object) -> None:
 
 
 def leave_late(seconds: float) -> None:
-    """Start a program only when it is interrupted, as a client does that has just called a tool."""
+    """Start a program only when interrupted, like a client that has just called a tool."""
 
     def leave_and_end(number: int, frame: object) -> None:
         leave(seconds, is_apart=True)
@@ -91,7 +91,7 @@ ACTIONS: dict[str, Any] = {
 
 
 def main() -> None:
-    """Record the call and play the script."""
+    """Log the call and play the script."""
     signal.signal(signal.SIGINT, end)
     called = {"arguments": sys.argv[1:], "directory": str(Path.cwd()), "pid": os.getpid()}
     called["root"] = os.environ.get("CLAUDE_CONFIG_DIR", "")

@@ -91,7 +91,7 @@ def test_names_that_start_with_the_query_come_first() -> None:
 
 
 def test_an_empty_query_lists_the_top_first() -> None:
-    """Before anything is typed, what is highest in the tree is offered."""
+    """Without a query, the top of the tree is listed."""
     paths = (ProjectPath("a/b/c"), ProjectPath("a/b"), ProjectPath("z"))
     assert [each.path for each in match_paths(paths, "", 2)] == ["z", "a/b"]
 
@@ -117,13 +117,13 @@ def test_commits_are_listed_and_read(project: Path) -> None:
 
 
 def test_a_long_change_becomes_its_summary(project: Path) -> None:
-    """A diff that is too long for a prompt is replaced by what changed where."""
+    """A diff that is too long for a prompt is replaced by a summary."""
     (project / "src/main.go").write_text("x\n" * MAX_CONTENT)
     assert read_changes(project).splitlines()[0].split("|")[0].strip() == "src/main.go"
 
 
 def test_every_reference_is_read_back_from_the_prompt(project: Path) -> None:
-    """History shows the same contexts, in order, with the texts that belong to them."""
+    """History shows the same contexts, in order, with their texts."""
     commit = list_commits(project)[0].hash
     wanted = [
         ContextReference(kind="file", name="src/main.go"),

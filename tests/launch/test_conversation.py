@@ -1,4 +1,4 @@
-"""Conversations with a client that talks but asks no model."""
+"""Conversations with a fake client."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ pytestmark = needs_posix
 
 
 async def finish(conversation: Conversation, prompt: str) -> int:
-    """Send a prompt and wait for the end of its turn; returns the number of that event."""
+    """Send a prompt and wait for the end of its turn; return the number of that event."""
     after = conversation.last_event
     uuid = await conversation.send(prompt)
     while True:
@@ -83,7 +83,7 @@ async def list_events(conversation: Conversation, last: int) -> list[Conversatio
 
 
 def read_text(event: ConversationEvent) -> str | None:
-    """The text of a finished reply; None for other events."""
+    """Return the text of a finished reply; None for other events."""
     if not isinstance(event, RecordReceived) or not isinstance(event.record, Assistant):
         return None
     content = event.record.message.content if event.record.message else None
@@ -141,7 +141,7 @@ def test_a_reader_sees_words_before_the_record(tmp_path: Path) -> None:
 
 
 def test_three_turns_are_one_process(tmp_path: Path) -> None:
-    """A client takes any number of prompts, each with an own uuid."""
+    """A client takes any number of prompts, each with its own uuid."""
 
     async def script(conversation: Conversation) -> list[str]:
         last = 0
@@ -206,7 +206,7 @@ SUGGESTION = {
 def test_a_tool_waits_for_an_answer(
     tmp_path: Path, answer: RequestAnswer, how: str, sent: dict[str, Any]
 ) -> None:
-    """Each answer reaches the client once, with the input, and settles the request."""
+    """Each answer is sent to the client once, with the input, and settles the request."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("tools hi")
@@ -227,7 +227,7 @@ def test_a_tool_waits_for_an_answer(
 
 
 def test_only_open_requests_are_answered_and_only_by_fitting_answers(tmp_path: Path) -> None:
-    """Unknown requests, foreign answers and invented rules are refused, and nothing is sent."""
+    """Unknown requests, wrong kinds of answers and made-up rules are rejected."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("tools hi")
@@ -355,7 +355,7 @@ def test_a_prompt_that_nobody_took_is_withdrawn_without_a_client(tmp_path: Path)
 
 
 def test_images_are_sent_as_blocks(tmp_path: Path) -> None:
-    """An image goes before the text, encoded as the API wants it."""
+    """An image precedes the text, encoded for the API."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("say seen", [PromptImage("image/png", b"\x89PNG")])
@@ -397,7 +397,7 @@ def test_the_default_effort_comes_back(tmp_path: Path, is_stubborn: bool) -> Non
 
 
 def test_costs_of_all_clients_are_added(tmp_path: Path) -> None:
-    """A client that is started again counts from zero; the conversation does not."""
+    """A restarted client counts from zero; the conversation does not."""
 
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "say one")
@@ -414,7 +414,7 @@ def test_costs_of_all_clients_are_added(tmp_path: Path) -> None:
 
 
 def test_settings_are_changed_and_survive_the_client(tmp_path: Path) -> None:
-    """Model and mode are those of the next client too, and what it refuses is an error."""
+    """The next client has the same model and mode; a refused setting is an error."""
 
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "say one")
@@ -488,7 +488,7 @@ def test_a_killed_client_loses_its_requests(tmp_path: Path) -> None:
 
 
 def test_garbage_is_an_event(tmp_path: Path) -> None:
-    """Lines that are not messages are reported, and messages of the future ignored."""
+    """Lines that are not messages are reported, and unknown messages are ignored."""
 
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "garbage")
@@ -510,7 +510,7 @@ def test_a_client_that_never_answers_is_ended(tmp_path: Path) -> None:
 
 
 def test_a_client_that_refuses_to_start_says_why(tmp_path: Path) -> None:
-    """A client that exits at once is an event with its words."""
+    """The event of a client that exits at once has its output."""
     options = make_options(tmp_path)
     (tmp_path / "bin" / "refuse").write_text("Error: no such model\n")
 
@@ -524,7 +524,7 @@ def test_a_client_that_refuses_to_start_says_why(tmp_path: Path) -> None:
 
 
 def test_control_requests_time_out(tmp_path: Path) -> None:
-    """A client that does not answer costs a request its time limit, and no more."""
+    """If a client does not respond, a request fails after its time limit."""
 
     async def script(conversation: Conversation) -> None:
         await finish(conversation, "deaf")
@@ -537,7 +537,7 @@ def test_control_requests_time_out(tmp_path: Path) -> None:
 
 
 def test_a_silent_client_is_reported(tmp_path: Path) -> None:
-    """Silence in the middle of a turn is reported; waiting for a person is not silence."""
+    """Silence in the middle of a turn is reported, except while waiting for the user."""
 
     async def script(conversation: Conversation) -> None:
         await conversation.send("tools hi")
@@ -614,7 +614,7 @@ def test_dialogs_of_a_terminal_are_cancelled(tmp_path: Path) -> None:
 
 
 def test_an_ended_conversation_takes_nothing(tmp_path: Path) -> None:
-    """Readers come to their end, and prompts are refused."""
+    """Event streams end, and prompts are rejected."""
 
     async def run() -> None:
         async with converse(make_options(tmp_path)) as conversation:
@@ -646,7 +646,7 @@ def test_an_open_question_does_not_keep_a_conversation_from_ending(tmp_path: Pat
 
 
 def test_a_session_that_was_taken_over_meanwhile_is_not_resumed(tmp_path: Path) -> None:
-    """Another client may open it while ours is away; the prompt is refused, not kept."""
+    """Another client may open it while ours is stopped; the prompt is rejected, not queued."""
     root = ClaudeRoot(tmp_path / "claude")
 
     async def script(conversation: Conversation) -> None:
@@ -681,7 +681,7 @@ def test_a_killed_client_is_given_time_to_exit(tmp_path: Path) -> None:
 
 
 def test_the_number_of_clients_is_limited(tmp_path: Path) -> None:
-    """A client beyond the limit is refused; one that ended makes room."""
+    """A client beyond the limit is refused; one that ended frees its place."""
 
     async def run() -> None:
         limit = ProcessLimit(1)

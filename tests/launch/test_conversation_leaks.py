@@ -48,7 +48,7 @@ asyncio.run(main())
 
 
 def list_children() -> set[str]:
-    """The processes that this one has started and not collected, of whatever program."""
+    """Return the processes that this one has started and not reaped."""
     found = Path("/proc/self/task").glob("*/children")
     return {pid for each in found for pid in each.read_text().split()}
 
@@ -85,7 +85,7 @@ def test_a_hundred_starts_leave_nothing_behind(
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_client_does_not_outlive_its_parent(tmp_path: Path, number: signal.Signals) -> None:
-    """However the parent dies, the client is ended in its turn, and with it what it started."""
+    """However the parent dies, the client and everything it started are ended."""
     parent = subprocess.Popen(
         [sys.executable, "-c", ABANDONED, str(tmp_path)],
         stdout=subprocess.PIPE,

@@ -32,7 +32,7 @@ STREAMING = [
 
 
 def make(directory: Path, **more: Any) -> ConversationOptions:
-    """Options for a directory."""
+    """Return options for a directory."""
     return ConversationOptions(directory=str(directory), **more)
 
 
@@ -46,7 +46,7 @@ def test_a_new_session_gets_its_id_before_it_exists(tmp_path: Path) -> None:
 
 
 def test_a_session_is_resumed_forked_or_cut_off(tmp_path: Path) -> None:
-    """Every value is in one word with its option; only a copy gets another id."""
+    """Each value is passed as one argument with its option; only a copy gets another id."""
     resumed = make(tmp_path, session=SESSION, at=MESSAGE, model="opus", permission_mode="plan")
     assert list(list_arguments(plan_first(resumed), resumed)) == [
         *STREAMING,
@@ -131,6 +131,6 @@ def test_a_session_that_another_client_has_open_is_refused(tmp_path: Path) -> No
 
 
 def test_a_missing_client_is_an_error(tmp_path: Path) -> None:
-    """The client is looked for on the PATH of its own environment."""
+    """The client is searched on the PATH of its own environment."""
     with pytest.raises(RecollectError, match="`claude` is not on the PATH"):
         find_conversation_client(make(tmp_path, environment={"PATH": str(tmp_path)}))

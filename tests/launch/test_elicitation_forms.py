@@ -1,4 +1,4 @@
-"""Tests of recollect.launch.request_details: fields of a schema, and values of a form."""
+"""Tests of recollect.launch.request_details: the fields of a schema, and the values of a form."""
 
 import json
 
@@ -60,7 +60,7 @@ def test_a_schema_becomes_fields() -> None:
 
 
 def test_texts_become_values() -> None:
-    """Values have the types of the schema, and what is left empty is left out."""
+    """Values have the types of the schema, and empty ones are left out."""
     texts = {0: "Kiel", 1: "3.5", 2: "12", 3: "true", 7: '{"a": [1]}'}
     assert fill_form(FORM, texts, {4: [1], 6: [0, 1]}) == {
         "name": "Kiel",
@@ -96,7 +96,7 @@ def test_what_is_not_a_value_is_refused(
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists) | st.binary())
 def test_no_schema_raises(value: object) -> None:
-    """A server may send anything for a schema, or for a property of one."""
+    """A server may send any schema, or any property in one."""
     raw = value if isinstance(value, bytes) else json.dumps(value).encode()
     read_form(Raw(raw))
     for field in read_form(Raw(b'{"properties": {"a": %s, "b": {"enum": %s}}}' % (raw, raw))):

@@ -31,7 +31,7 @@ def publish(log: EventLog, first: int, last: int) -> None:
 
 
 def test_readers_go_on_where_they_were() -> None:
-    """A reader gets what it has not seen, then what comes, then the end."""
+    """A reader gets the events that it has not seen, then new ones, then the end."""
 
     async def run() -> None:
         log = make_log()
@@ -64,7 +64,7 @@ def test_a_reader_that_was_away_too_long_is_notified() -> None:
 
 
 def test_a_record_replaces_what_was_streamed_of_its_block() -> None:
-    """A late reader gets the record only; other blocks stay."""
+    """A late reader gets only the record; other blocks are unaffected."""
 
     async def run() -> None:
         log = make_log()

@@ -15,12 +15,12 @@ FILE = "".join(f"line {number}\n" for number in range(1, 31))
 
 
 def make_input(**fields: object) -> Raw:
-    """The input of a tool."""
+    """Return the input of a tool."""
     return Raw(json.dumps(fields).encode())
 
 
 def test_an_edit_is_shown_in_its_file(tmp_path: Path) -> None:
-    """The hunk has the line numbers and the context of the file."""
+    """The hunk has line numbers and context of the file."""
     path = tmp_path / "a.txt"
     path.write_text(FILE)
     edit = make_input(file_path=str(path), old_string="line 20", new_string="line twenty")
@@ -35,7 +35,7 @@ def test_an_edit_is_shown_in_its_file(tmp_path: Path) -> None:
 
 
 def test_a_write_shows_what_it_would_remove(tmp_path: Path) -> None:
-    """Over an existing file it is a change, and otherwise a new file."""
+    """Writing to an existing file is a change, otherwise a new file."""
     path = tmp_path / "a.txt"
     path.write_text("one\ntwo\n")
     change = find_change("Write", make_input(file_path=str(path), content="one\nthree\n"))
@@ -60,7 +60,7 @@ def test_several_edits_are_one_change(tmp_path: Path) -> None:
 
 
 def test_an_edit_that_does_not_apply_is_shown_as_asked(tmp_path: Path) -> None:
-    """Neither a missing string nor a directory nor a relative path is an error."""
+    """A missing string, a directory or a relative path is not an error."""
     (tmp_path / "a.txt").write_text("x")
     (tmp_path / "b.bin").write_bytes(b"\xff\xfe")
     for path in (tmp_path / "a.txt", tmp_path / "b.bin", tmp_path, Path("a.txt"), Path("/a\0b")):

@@ -35,7 +35,7 @@ WITHOUT_PIECES = ("s17_no_partial", "s03_subagent", "s17_subagent")
 
 
 class Replay:
-    """One client of a recording: the state after all it printed, and the events on the way."""
+    """One client of a recording: the state after its whole output, and the events."""
 
     def __init__(self) -> None:
         self.state = ConversationState()
@@ -98,7 +98,7 @@ def read_transcripts(path: Path) -> set[str]:
 
 @pytest.fixture(params=VERSIONS)
 def recordings(request: pytest.FixtureRequest, shared: Path) -> list[tuple[str, Path]]:
-    """The recordings of one version, by the name of what was tried."""
+    """Return the recordings of one version, by scenario."""
     paths = sorted((shared / "control" / str(request.param)).glob(f"*{FRAMES}"))
     return [(path.name.removesuffix(FRAMES), path) for path in paths]
 
@@ -119,7 +119,7 @@ def test_every_recording_is_understood(recordings: list[tuple[str, Path]]) -> No
 
 
 def test_every_reply_replaces_what_was_streamed_of_it(recordings: list[tuple[str, Path]]) -> None:
-    """A finished block knows the block that it replaces."""
+    """A finished block names the block that it replaces."""
     for name, path in recordings:
         for replay in read_recording(path).values():
             messages = [

@@ -29,7 +29,7 @@ def after(seconds: float) -> datetime:
 
 
 def test_pauses_are_those_of_the_times() -> None:
-    """Each item waits for its time; one without a time follows after its gap, within that wait."""
+    """Each item waits until its time; one without a time follows after a short gap."""
     timed = [
         TimedItem(after(0), 0.0, "a"),
         TimedItem(None, 0.5, "b"),
@@ -98,7 +98,7 @@ def test_a_session_is_merged_with_its_subagents(tmp_path: Path) -> None:
 def test_streams_are_distinguished_from_transcripts(
     tmp_path: Path, content: bytes, is_stream: bool
 ) -> None:
-    """The first lines decide, whatever the file is called."""
+    """The first lines decide, whatever the file name."""
     path = tmp_path / "any.jsonl"
     path.write_bytes(content)
     assert is_stream_file(path) is is_stream

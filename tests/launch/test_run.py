@@ -141,7 +141,7 @@ def test_a_deleted_directory_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_missing_client_is_reported(tmp_path: Path) -> None:
-    """The reason is the PATH."""
+    """The reason names the PATH."""
     with pytest.raises(NothingFound) as caught:
         check_run(Run(arguments=("claude",)), {"PATH": str(tmp_path)})
     assert str(caught.value) == "`claude` is not on the PATH. Install Claude Code."

@@ -53,7 +53,7 @@ def test_the_copy_has_exactly_the_turns_up_to_it(path: Path, number: int) -> Non
 
 
 def test_each_line_says_where_it_came_from(path: Path) -> None:
-    """So that usage is counted once."""
+    """Each line has its origin, so that usage is counted once."""
     transcript = locate_file(path)
     fork = fork_session(open_transcript(transcript), transcript, 1)
     records = [json.loads(line) for line in fork.path.read_text("utf-8").splitlines()]

@@ -18,7 +18,7 @@ from recollect.locations.place_names import make_path
     ],
 )
 def test_a_link_leads_to_the_host_of_the_server(host: str, address: str) -> None:
-    """A server that listens elsewhere has its links there, that of IPv6 in brackets."""
+    """Links use the server's host, an IPv6 address in brackets."""
     assert make_link(Server(1, 8123, host), make_path("94791a87")) == f"{address}/s/94791a87"
 
 

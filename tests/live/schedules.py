@@ -17,7 +17,7 @@ def line(number: int, text: str = "") -> bytes:
 
 
 class Schedule:
-    """Appends, torn or not, truncations, rewrites, replacements, all as the seed has it."""
+    """Appends, torn or not, truncations, rewrites and replacements, chosen by the seed."""
 
     def __init__(self, path: Path, rng: random.Random) -> None:
         self._path = path
@@ -79,7 +79,7 @@ class Schedule:
         os.truncate(self._path, 0)
 
     def _exchange(self) -> None:
-        """Other content of the same size, in place: in the middle, or all of it."""
+        """Write other content of the same size in place."""
         data = self._path.read_bytes()
         changed = data.replace(b'"u0', b'"v0', self._rng.choice((1, -1)))
         with self._path.open("r+b") as file:
@@ -93,7 +93,7 @@ class Schedule:
 
 
 class Reader:
-    """Keeps the records that a tail reports, as any consumer would."""
+    """Keeps the records that a tail reports, like any consumer."""
 
     def __init__(self, path: Path) -> None:
         path.touch()
@@ -111,13 +111,13 @@ class Reader:
                 return
 
     def compare(self) -> None:
-        """Compare all of it with the file, and take what that brings."""
+        """Verify everything against the file, and read what that yields."""
         self.look()
         for _ in self.tail.check():
             continue
         self.look()
 
     def settle(self) -> None:
-        """Compare all of it and take what that brings, and the last line if it is whole."""
+        """Verify everything, and read what that yields and a complete last line."""
         self.compare()
         self.records += [piece.record for piece in self.tail.read_rest()]

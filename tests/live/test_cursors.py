@@ -36,7 +36,7 @@ def test_a_cursor_comes_back_from_its_text(cursor: Cursor) -> None:
 
 @given(text=st.text(max_size=60))
 def test_no_text_does_harm(text: str) -> None:
-    """Any text that is not a cursor is refused with a message."""
+    """Any text that is not a cursor is rejected with a message."""
     try:
         decoded = decode_cursor(text)
     except UsageError:
@@ -46,7 +46,7 @@ def test_no_text_does_harm(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "1.", "1.####", "nonsense", "1.kgCB"])
 def test_a_wrong_position_says_what_to_do(text: str) -> None:
-    """The message names the remedy."""
+    """The message says what to do."""
     with pytest.raises(UsageError, match="Pass the id of an event unchanged"):
         decode_cursor(text)
 

@@ -54,7 +54,7 @@ def uuid_of(event: Appended) -> str:
 
 @both_ways
 def test_a_session_with_a_subagent_that_appears(root: ClaudeRoot, options: FollowOptions) -> None:
-    """Existing records come first, then new ones in the order in which they are written."""
+    """Existing records come first, then new ones in writing order."""
     agent = root.path / "projects" / PROJECT / FIRST / "subagents" / "agent-abc.jsonl"
 
     async def script(listener: Listener) -> None:
@@ -397,7 +397,7 @@ def test_a_subagent_alone(root: ClaudeRoot) -> None:
 
 
 def test_hundreds_of_sessions_at_once(tmp_path: Path) -> None:
-    """Each record of each session comes once, in the order of its file."""
+    """Each record of each session comes once, in file order."""
     home = tmp_path / "projects" / PROJECT
     paths = [home / f"{number:04}.jsonl" for number in range(300)]
     for path in paths:

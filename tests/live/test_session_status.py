@@ -94,7 +94,7 @@ def test_a_client_that_was_seen_before_has_exited() -> None:
     ],
 )
 def test_waiting_for_input(turn: TurnState, client: Client | None, expected: bool) -> None:
-    """Without a client, a turn that has ended counts as rest."""
+    """Without a client, a turn that has ended counts as idle."""
     assert is_waiting_for_input(determine_status(turn, client), turn) is expected
 
 
@@ -109,14 +109,14 @@ def turn_of(*lines: object) -> TurnState:
 
 
 def ended(text: str = "done") -> dict[str, object]:
-    """A reply that ends the turn."""
+    """Return a reply that ends the turn."""
     said = dict(reply(text))
     said["message"] = {**dict(said["message"]), "stop_reason": "end_turn"}  # type: ignore[call-overload]
     return said
 
 
 def note(kind: str, **more: object) -> dict[str, object]:
-    """A record outside the conversation."""
+    """Return a record outside the conversation."""
     return {"type": kind, "uuid": "s1", **more}
 
 
@@ -141,7 +141,7 @@ TURNS = [
 
 @pytest.mark.parametrize(("lines", "expected"), TURNS)
 def test_whose_turn_it_is(lines: tuple[object, ...], expected: TurnState) -> None:
-    """The last records decide, as far as they can."""
+    """Determined by the last records, as far as possible."""
     assert turn_of(*lines) == expected
 
 

@@ -1,4 +1,4 @@
-"""Follow one file: whatever is done to it, the records equal those of a fresh read."""
+"""Follow one file: whatever happens to it, the records equal those of a fresh read."""
 
 import os
 import random
@@ -300,7 +300,7 @@ def test_the_rest_is_reported_at_the_end(path: Path) -> None:
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**9))
 def test_looks_at_any_time_end_alike(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    """However often it is read while a schedule is played, the result is that of a fresh read."""
+    """However often it is read during a schedule, the result equals a fresh read."""
     path = tmp_path_factory.mktemp("tail") / "x.jsonl"
     rng = random.Random(seed)
     reader = Reader(path)

@@ -31,7 +31,7 @@ watchers = pytest.mark.parametrize(
 
 
 class TiredWatcher:
-    """Starts, reports one change, then reaches the limit of the system."""
+    """Starts, reports one change, then reaches the system's limit."""
 
     async def watch(self, directories: Sequence[Path]) -> AsyncGenerator[Paths, None]:
         """Watch for a little while."""
@@ -161,7 +161,7 @@ def run_supervisor(
 
 
 async def wait_for(supervisor: WatcherSupervisor, path: Path) -> None:
-    """Take changes until this path is among them."""
+    """Read changes until this path is among them."""
     while str(path) not in supervisor.take_changes():
         await supervisor.changed.wait()
 
@@ -259,7 +259,7 @@ def test_polling_by_option() -> None:
 
 
 def test_the_limit_leaves_room_for_others() -> None:
-    """It is positive."""
+    """The limit is positive, even if others use many watches."""
     assert find_watch_limit() > 8
 
 

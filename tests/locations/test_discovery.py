@@ -37,12 +37,12 @@ def project(root: Path) -> Path:
 
 
 def refused(path: Path, reason: Refusal, detail: str = "") -> Discovery:
-    """The result of finding nothing but one entry that was left alone."""
+    """Return a result with only one refused entry."""
     return Discovery((), (Refused(path, reason, detail),))
 
 
 def test_all_layouts_are_found(root: Path, project: Path) -> None:
-    """Sessions, subagents beside, below and apart from their session, agents of workflows."""
+    """Sessions, subagents beside them, below them or elsewhere, and agents of workflows."""
     session = write(project / "s1.jsonl")
     flat = write(project / "agent-a1.jsonl")
     shared = write(project / "subagents" / "agent-a4.jsonl")
@@ -85,7 +85,7 @@ def test_only_transcripts_are_found(root: Path, project: Path) -> None:
 
 
 def test_project_may_have_any_name(root: Path) -> None:
-    """In a root the depth decides, so that a project called `subagents` is a project."""
+    """Depth decides, so a directory called `subagents` may be a project."""
     path = write(root / "projects" / "subagents" / "s1.jsonl")
     assert discover_root(root) == Discovery((transcript(path, "s1"),), ())
 
@@ -107,7 +107,7 @@ def test_file_name_that_is_not_utf8_is_found(root: Path, project: Path) -> None:
 
 
 def test_empty_file_is_found(root: Path, project: Path) -> None:
-    """A file of 0 bytes is found and marked, not dropped: what to do about it is asked later."""
+    """An empty file is found and marked, not dropped: callers decide what to do with it."""
     path = write(project / "s1.jsonl", b"")
     (found,) = discover_root(root).transcripts
     assert (found, found.is_empty) == (transcript(path, "s1"), True)
@@ -207,7 +207,7 @@ def test_link_that_leaves_the_root_is_refused(
 
 
 def test_projects_that_lead_outside_are_refused(tmp_path: Path) -> None:
-    """Even the directory of all projects must not be a way out of the root."""
+    """The directory of all projects cannot link to the outside either."""
     write(tmp_path / "outside" / "-p" / "s1.jsonl")
     path = link(tmp_path / "root" / "projects", tmp_path / "outside")
     expected = refused(path, Refusal.LINK_OUTSIDE, str(tmp_path / "outside"))
@@ -215,7 +215,7 @@ def test_projects_that_lead_outside_are_refused(tmp_path: Path) -> None:
 
 
 def test_link_through_a_link_is_judged_by_its_end(tmp_path: Path, root: Path) -> None:
-    """A chain of links that looks inside and ends outside is refused."""
+    """A chain of links that ends outside is refused."""
     (tmp_path / "outside").mkdir()
     link(root / "inside", tmp_path / "outside")
     path = link(root / "projects" / "-x", root / "inside")
@@ -227,7 +227,7 @@ def test_link_through_a_link_is_judged_by_its_end(tmp_path: Path, root: Path) ->
 def test_link_to_another_file_of_the_root_is_refused(
     root: Path, project: Path, target: str
 ) -> None:
-    """A link's own name does not turn a secret of the root into a transcript."""
+    """A link's name does not turn another file of the root into a transcript."""
     secret = write(root / target)
     path = link(project / "s1.jsonl", secret)
     assert discover_root(root) == refused(path, Refusal.LINK_ELSEWHERE, str(secret))
@@ -241,7 +241,7 @@ def test_link_that_leads_nowhere_is_refused(root: Path, project: Path) -> None:
 
 
 def test_link_of_no_interest_is_ignored(root: Path, project: Path) -> None:
-    """A link to some file that could not be a transcript is left alone in silence."""
+    """A link to a file that cannot be a transcript is skipped without a report."""
     link(project / "notes", write(root / "CLAUDE.md"))
     link(project / "s1" / "subagents" / "notes", "gone")
     assert discover_root(root) == Discovery((), ())
@@ -293,7 +293,7 @@ def test_socket_is_refused(root: Path, project: Path, monkeypatch: pytest.Monkey
 
 
 def test_directory_named_like_a_transcript_is_none(root: Path, project: Path) -> None:
-    """A directory is a directory whatever its name."""
+    """A directory is not a transcript, whatever its name."""
     path = write(project / "s1.jsonl" / "subagents" / "agent-a1.jsonl")
     assert discover_root(root) == Discovery(
         (transcript(path, "s1.jsonl", project_dir=project, agent_id="a1"),), ()
@@ -326,7 +326,7 @@ def test_closed_directories_are_reported_and_the_rest_is_found(root: Path, proje
 def test_files_of_a_directory_that_may_only_be_listed_are_reported(
     root: Path, project: Path
 ) -> None:
-    """Names that may be seen but not looked at are refused one by one."""
+    """Files that can be listed but not accessed are refused one by one."""
     paths = [write(project / name) for name in ("s1.jsonl", "s2.jsonl")]
     project.chmod(0o400)
     try:
@@ -340,7 +340,7 @@ def test_files_of_a_directory_that_may_only_be_listed_are_reported(
 
 
 def test_file_deleted_during_the_walk_is_not_found(root: Path, project: Path) -> None:
-    """Claude Code may clean up between the listing of a directory and the look at its files."""
+    """Claude Code may delete files between listing and stat."""
     walk = _Walk(root, root)
     path = write(project / "s1.jsonl")
     (entry,) = list_directory(project)
@@ -370,7 +370,7 @@ def test_any_directory_is_searched_to_the_bottom(tmp_path: Path) -> None:
 
 
 def test_links_in_any_directory_are_judged_alike(tmp_path: Path) -> None:
-    """Inside they add nothing that is not found anyway, outside they are refused."""
+    """Links to the inside add nothing, links to the outside are refused."""
     path = write(tmp_path / "export" / "deep" / "s1.jsonl")
     outside = write(tmp_path / "outside" / "s2.jsonl")
     link(tmp_path / "export" / "a", "deep")
@@ -407,7 +407,7 @@ def test_single_file_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 
 def test_single_subagent_knows_its_session(project: Path) -> None:
-    """The path of a single file gives as much as it would in a walk."""
+    """The path of a single file gives the same ids as a directory walk."""
     path = write(project / "s1" / "subagents" / "agent-a1.jsonl")
     assert discover(path) == Discovery(
         (transcript(path, "s1", project_dir=project, agent_id="a1"),), ()
@@ -421,7 +421,7 @@ def test_single_link_is_resolved(tmp_path: Path, project: Path) -> None:
 
 
 def test_missing_path_is_reported(tmp_path: Path) -> None:
-    """Pointing at nothing is an answer with the path in it."""
+    """The error names the path."""
     with pytest.raises(NothingFound) as caught:
         discover(tmp_path / "missing")
     assert str(caught.value) == f"No such file or directory: {tmp_path / 'missing'}"
@@ -447,7 +447,7 @@ def test_key_is_no_transcript(tmp_path: Path) -> None:
 
 @needs_pipes
 def test_pipe_is_no_transcript(tmp_path: Path) -> None:
-    """Pointing at a pipe is refused at once."""
+    """A pipe is refused without waiting."""
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
     with pytest.raises(UnreadableInput) as caught:
@@ -456,7 +456,7 @@ def test_pipe_is_no_transcript(tmp_path: Path) -> None:
 
 
 def test_two_thousand_sessions_are_found_at_once(root: Path) -> None:
-    """Finding the transcripts of a large history takes a small part of a second."""
+    """Finding the transcripts of a large history takes a fraction of a second."""
     for number in range(2000):
         write(root / "projects" / f"-srv-{number % 40}" / f"{number}.jsonl")
     seconds = []
@@ -474,7 +474,7 @@ def test_two_thousand_sessions_are_found_at_once(root: Path) -> None:
 def test_files_of_the_real_client_are_all_found(
     shared: Path, version: str, sessions: bool, subagents: bool, workflow_agents: bool
 ) -> None:
-    """Of what the real client wrote, every .jsonl below `projects` but the journals is found."""
+    """Every .jsonl file of the real client below `projects` is found, except journals."""
     root = shared / "real_cli" / version / "config"
     found = discover_root(root)
     written = {path for path in root.glob("projects/**/*.jsonl") if path.name != "journal.jsonl"}

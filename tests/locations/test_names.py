@@ -44,7 +44,7 @@ def test_every_other_utf16_unit_becomes_one_dash(cwd: str, directory: str) -> No
 
 
 def test_name_of_200_units_stays_whole() -> None:
-    """The limit is 200 units, and a path of just that length has no hash."""
+    """A path of exactly 200 units has no hash."""
     assert encode_project_path("/" + "a" * 199) == "-" + "a" * 199
 
 
@@ -68,7 +68,7 @@ def test_versions_without_a_limit_keep_the_whole_name() -> None:
 
 
 def test_shared_vectors_match(shared: Path) -> None:
-    """Every directory name that the real client made is the one computed here."""
+    """Every directory name that the real client made is computed correctly."""
     vectors = json.loads((shared / "vectors" / "project_paths.json").read_text(encoding="utf-8"))
     computed = [{"cwd": it["cwd"], "directory": encode_project_path(it["cwd"])} for it in vectors]
     assert computed == vectors
@@ -84,13 +84,13 @@ def test_encoded_name_is_always_safe_and_bounded(cwd: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_string_is_no_plain_name(name: str) -> None:
-    """A string that could lead elsewhere on any system is refused on every system."""
+    """A string that could be a path on any system is refused on every system."""
     assert is_plain_name(name) is False
 
 
 @pytest.mark.parametrize("name", STRANGE_BUT_PLAIN_NAMES)
 def test_strange_string_may_be_a_plain_name(name: str) -> None:
-    """Characters that only look like separators, or that only shells know, are allowed."""
+    """Characters that only look like separators, or matter only to shells, are allowed."""
     assert is_plain_name(name) is True
 
 
@@ -137,7 +137,7 @@ def test_transcripts_are_recognised_by_their_suffix(name: str, expected: bool) -
     ],
 )
 def test_an_id_is_the_name_as_text(name: str, session_id: str) -> None:
-    """Only what could not be typed, printed or put into an address is percent-encoded."""
+    """Only characters that cannot be typed, printed or put into a URL are percent-encoded."""
     assert (encode_id(name), decode_id(session_id)) == (session_id, name)
 
 

@@ -52,7 +52,7 @@ def test_a_place_is_named_by_what_it_was_made_of(
     ],
 )
 def test_a_name_may_be_a_place_or_a_title(name: str, expected: tuple[PlaceName, ...]) -> None:
-    """Titles have `#` and `:` too: unless the first part is an id, the whole is tried first."""
+    """Titles may contain `#` and `:`: unless the first part is an id, the whole is tried first."""
     assert read_place(name) == expected
 
 
@@ -67,18 +67,18 @@ def test_a_name_may_be_a_place_or_a_title(name: str, expected: tuple[PlaceName, 
     ],
 )
 def test_a_place_can_be_named_without_its_session(spot: str, expected: PlaceName) -> None:
-    """Beside a session its record or its turn is enough."""
+    """If the session is given separately, the record or turn is enough."""
     assert read_place_within(spot) == expected
 
 
 def test_an_address_with_nonsense_in_it_is_refused() -> None:
-    """Nothing else than an id may get into a link that is printed."""
+    """Only an id can become part of a printed link."""
     with pytest.raises(UsageError, match="is not a record id"):
         read_place(f"{SITE}/s/94791a87#<script>")
 
 
 def test_an_odd_uuid_is_quoted() -> None:
-    """Uuids come from transcripts: whatever they are, a name of one stays a single word."""
+    """The name of any uuid in a transcript is a single word."""
     record = 'a[R]"<b> c'
     assert name_place("94791a87", record) == "94791a87#a%5BR%5D%22%3Cb%3E%20c"
     assert read_place(name_place("94791a87", record))[0] == PlaceName("94791a87", record)

@@ -18,14 +18,14 @@ def cwd_of(recorded: Mapping[str, str]) -> Callable[[Path], str | None]:
 
 
 def select(root: Path, cwd: str, recorded: Mapping[str, str]) -> list[str]:
-    """The stems of the transcripts of a root that belong to a work directory."""
+    """Return the stems of the transcripts that belong to a working directory."""
     everything = [transcript(path, path.stem) for path in sorted(root.glob("projects/*/*.jsonl"))]
     chosen = select_transcripts(everything, cwd, cwd_of(recorded))
     return [found.path.stem for found in chosen]
 
 
 def test_projects_that_share_a_directory_are_distinguished(tmp_path: Path) -> None:
-    """Three paths have one name, and each gets its own transcripts by what they record."""
+    """Three paths with the same name each get the transcripts that record them."""
     recorded = {"s1": "/home/me/a.b", "s2": "/home/me/a_b", "s3": "/home/me/a-b"}
     for name in recorded:
         write(tmp_path / "projects" / "-home-me-a-b" / f"{name}.jsonl")
@@ -43,7 +43,7 @@ def test_transcript_without_a_work_directory_stays(tmp_path: Path) -> None:
 
 
 def test_transcript_that_went_elsewhere_stays(tmp_path: Path) -> None:
-    """In a directory of the right name a path with another name means `cd` or a move."""
+    """In a directory of the right name, another recorded path means `cd` or a move."""
     recorded = {"s1": "/home/me/app/sub", "s2": "/elsewhere"}
     for name in recorded:
         write(tmp_path / "projects" / "-home-me-app" / f"{name}.jsonl")
@@ -125,7 +125,7 @@ def test_foreign_path_is_not_mixed_with_our_own(cwd: str, spellings: tuple[str, 
 
 
 def find_directories(root: Path, cwd: str, recorded: dict[str, str]) -> tuple[Path, ...]:
-    """The directories with transcripts of a work directory."""
+    """Return the directories with transcripts of a working directory."""
     found = select_transcripts(discover_root(root).transcripts, cwd, cwd_of(recorded))
     return tuple(dict.fromkeys(each.project_dir for each in found))
 

@@ -11,7 +11,7 @@ from tests.locations.trees import link
 
 
 def make_root(path: Path) -> Path:
-    """Make a directory that counts as a root by default too."""
+    """Make a directory that counts as a root."""
     (path / "projects").mkdir(parents=True)
     return path
 
@@ -30,7 +30,7 @@ def test_given_directory_needs_no_projects(tmp_path: Path) -> None:
 
 
 def test_missing_given_directory_is_named(tmp_path: Path) -> None:
-    """A given directory that is not there stops the run even if others are there."""
+    """A missing directory is an error even if others exist."""
     missing, file = tmp_path / "missing", tmp_path / "file"
     file.touch()
     with pytest.raises(NothingFound) as caught:
@@ -42,7 +42,7 @@ def test_missing_given_directory_is_named(tmp_path: Path) -> None:
 
 
 def test_configured_directory_replaces_the_defaults(tmp_path: Path) -> None:
-    """CLAUDE_CONFIG_DIR alone counts when it is set, with or without projects in it."""
+    """If CLAUDE_CONFIG_DIR is set, only it counts, with or without projects."""
     make_root(tmp_path / ".claude")
     configured = tmp_path / "configured"
     configured.mkdir()
@@ -76,7 +76,7 @@ def test_configured_nothing_counts_as_not_configured(tmp_path: Path, value: str)
 
 
 def test_missing_configured_directories_are_named(tmp_path: Path) -> None:
-    """When none of the configured directories is there, the defaults are not tried in silence."""
+    """If no configured directory exists, the defaults are not used silently."""
     make_root(tmp_path / ".claude")
     places = f"{tmp_path / 'x'},{tmp_path / 'y'}"
     with pytest.raises(NothingFound) as caught:
@@ -135,7 +135,7 @@ def test_same_real_directory_counts_once(tmp_path: Path) -> None:
 def test_relative_directory_becomes_absolute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A root does not depend on the work directory once it is resolved."""
+    """A resolved root does not depend on the working directory."""
     make_root(tmp_path / "root")
     monkeypatch.chdir(tmp_path)
     assert resolve_roots([Path("root")], {}) == (tmp_path / "root",)
@@ -151,7 +151,7 @@ def test_process_environment_is_the_default(
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows asks USERPROFILE first")
 def test_home_comes_from_the_mapping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """HOME counts before USERPROFILE, an empty one not at all, and the system is asked last."""
+    """HOME precedes USERPROFILE, empty values are ignored, and the system comes last."""
     monkeypatch.setenv("HOME", str(tmp_path / "system"))
     both = {"HOME": str(tmp_path / "a"), "USERPROFILE": str(tmp_path / "b")}
     assert [find_home(both), find_home({**both, "HOME": ""}), find_home({})] == [

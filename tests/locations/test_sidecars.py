@@ -41,7 +41,7 @@ def session(root: Path) -> Transcript:
 
 
 def test_every_kind_of_session_sidecar_is_listed(root: Path, session: Transcript) -> None:
-    """All that belongs to a session is found with its kind, in the order of the paths."""
+    """All files of a session are found with their kinds, sorted by path."""
     kinds = {
         "file-history/s1/0123456789abcdef@v1": SidecarKind.FILE_HISTORY,
         "plans/calm-blue-owl.md": SidecarKind.PLAN,
@@ -105,7 +105,7 @@ def test_session_outside_a_root_has_its_own_directory_only(tmp_path: Path) -> No
 
 
 def test_links_are_refused_at_every_step(root: Path, session: Transcript) -> None:
-    """A link is reported, whether it is a directory on the way or the file."""
+    """Links are reported, whether to a directory on the way or to the file."""
     outside = write(root.parent / "outside" / "s1" / "1.json").parent.parent
     links = [
         link(root / "file-history", outside),
@@ -131,7 +131,7 @@ def test_plans_behind_a_link_are_refused(tmp_path: Path) -> None:
 
 
 def test_directory_in_place_of_a_file_is_no_sidecar(root: Path, session: Transcript) -> None:
-    """A directory with the name of a sidecar is not listed as one."""
+    """A directory with the name of a sidecar is not listed."""
     (root / "plans" / "owl.md").mkdir()
     (root / "history.jsonl").mkdir()
     (root / "sessions" / "1.json").mkdir()
@@ -191,13 +191,13 @@ def test_files_of_a_root_are_found(tmp_path: Path) -> None:
 
 
 def test_root_without_such_files_has_none(tmp_path: Path) -> None:
-    """Nothing is made up, and nothing is raised."""
+    """Nothing is found, and nothing is raised."""
     missing = tmp_path / "missing"
     assert (find_history(missing), list_process_files(missing)) == (None, ())
 
 
 def test_files_of_a_root_behind_links_are_not_followed(tmp_path: Path) -> None:
-    """Neither a file nor a directory of a root may lead elsewhere."""
+    """Neither a file nor a directory of a root may be a link to elsewhere."""
     link(tmp_path / "history.jsonl", write(tmp_path / "elsewhere.jsonl"))
     write(tmp_path / "other" / "1.json")
     link(tmp_path / "sessions", tmp_path / "other")
@@ -256,7 +256,7 @@ def test_whatever_the_names_nothing_outside_is_returned(
     ],
 )
 def test_tool_result_is_found_by_its_last_two_parts(session: Transcript, recorded: str) -> None:
-    """The path of another machine leads to this session's own file."""
+    """The path from another machine gives this session's own file."""
     path = write(session.project_dir / "s1" / "tool-results" / "b1.txt")
     assert resolve_tool_result(session, recorded) == path
 
@@ -349,7 +349,7 @@ def test_root_is_derived_from_the_path(root: Path, session: Transcript) -> None:
 
 
 def test_sidecars_of_the_real_client_have_known_kinds(shared: Path) -> None:
-    """Of what the real client wrote beside one session with a workflow, every file has a kind."""
+    """Every file that the real client wrote for a session with a workflow has a kind."""
     projects = shared / "real_cli" / "2.1.325" / "config" / "projects"
     (snapshot, *_) = sorted(projects.glob("*/*/workflows/*.json"))
     directory = snapshot.parent.parent

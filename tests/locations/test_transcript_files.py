@@ -24,14 +24,14 @@ def test_session_is_named_by_its_file(tmp_path: Path) -> None:
 
 
 def test_flat_subagent_does_not_show_its_session(tmp_path: Path) -> None:
-    """A subagent of 2.0.x is beside the sessions, and its session is only inside the file."""
+    """A subagent of 2.0.x is beside the sessions; its session is only in the file."""
     path = write(tmp_path / "agent-a1.jsonl")
     found = project_location(tmp_path).describe("agent-a1.jsonl", path.stat())
     assert found == transcript(path, agent_id="a1")
 
 
 def test_shared_subagent_does_not_show_its_session(tmp_path: Path) -> None:
-    """A subagent in the `subagents` of its project names its session inside the file only."""
+    """A subagent in `subagents` of its project names its session only in the file."""
     path = write(tmp_path / "subagents" / "agent-a1.jsonl")
     found = shared_subagents_location(path.parent).describe(path.name, path.stat())
     assert found == transcript(path, project_dir=tmp_path, agent_id="a1")
@@ -52,7 +52,7 @@ def test_workflow_agent_belongs_to_a_run(tmp_path: Path) -> None:
 
 
 def test_subagent_of_another_name_is_kept(tmp_path: Path) -> None:
-    """A transcript among subagents without the usual prefix has its whole stem as id."""
+    """A transcript among subagents without the usual prefix has its stem as id."""
     path = write(tmp_path / "s1" / "subagents" / "other.jsonl")
     found = subagents_location(path.parent).describe(path.name, path.stat())
     assert found == transcript(path, "s1", project_dir=tmp_path, agent_id="other")
@@ -69,7 +69,7 @@ def test_subagent_of_another_name_is_kept(tmp_path: Path) -> None:
     ],
 )
 def test_every_session_has_an_id(tmp_path: Path, name: str, session_id: str) -> None:
-    """A file with a name that can be no part of a path has an id as well."""
+    """Even if the file name cannot be part of a path."""
     path = write(tmp_path / name)
     assert project_location(tmp_path).describe(name, path.stat()) == transcript(path, session_id)
 
@@ -115,5 +115,5 @@ def test_empty_file_is_empty(tmp_path: Path) -> None:
     ],
 )
 def test_place_is_guessed_by_the_names_above(directory: str, expected: TranscriptLocation) -> None:
-    """Outside a root the names of the directories above decide, as far as there are any."""
+    """Outside a root, the names of parent directories decide."""
     assert guess_place(Path(directory)) == expected

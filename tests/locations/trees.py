@@ -1,4 +1,4 @@
-"""Builds small directory trees, and the values that reading them should give."""
+"""Build small directory trees, and the values expected from reading them."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ def write(path: Path, content: bytes = b"{}\n") -> Path:
 
 
 def link(path: Path, target: Path | str) -> Path:
-    """Make a symbolic link together with the directories above it."""
+    """Make a symbolic link and its parent directories."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(target)
     return path
@@ -37,7 +37,7 @@ def transcript(
     agent_id: str | None = None,
     run_id: str | None = None,
 ) -> Transcript:
-    """The value for a file that exists: the ids given here, the rest from the file system."""
+    """Return the value for an existing file: given ids, the rest from the file system."""
     kind = TranscriptKind.SESSION if agent_id is None else TranscriptKind.SUBAGENT
     status = path.stat()
     return Transcript(

@@ -214,7 +214,7 @@ def test_a_line_gives_its_record(line: bytes, record: Record) -> None:
 
 
 def test_the_span_is_the_readers_and_cannot_be_forged() -> None:
-    """A line that names a span of its own does not get it."""
+    """A span written in a line is ignored."""
     line = b'{"type":"mode","<span>":{"file":"/etc/passwd","offset":0,"length":1}}'
     assert decode_record(line) == state.Mode()
     assert decode_record(line, Span("f", 0, 9)) == state.Mode(span=Span("f", 0, 9))
@@ -236,7 +236,7 @@ def test_unknown_blocks_are_kept_among_known_ones() -> None:
 
 
 def test_a_field_of_another_type_is_named_and_the_rest_is_kept() -> None:
-    """A field that changed its type costs that field, not the record."""
+    """A field with an unexpected type is dropped, not the record."""
     line = b'{"type":"user","uuid":7,"message":{"role":["r"],"content":"kept"},"sessionId":"s"}'
     assert decode_record(line) == User(message=UserMessage(content="kept"), session_id="s")
     assert find_misfits(line) == ("uuid", "message.role")
@@ -244,7 +244,7 @@ def test_a_field_of_another_type_is_named_and_the_rest_is_kept() -> None:
 
 @pytest.mark.parametrize("line", [b"", b"{", b'{"a":1}{', b"nope", b'{"a":1,}', b'{"type":"user"'])
 def test_what_is_no_json_is_no_record(line: bytes) -> None:
-    """None is for salvage to look at."""
+    """The result is None, which is left to the salvage code."""
     assert decode_record(line) is None
 
 
@@ -259,7 +259,7 @@ def test_any_fields_make_a_system_record(subtype: str, fields: dict[str, object]
 
 
 def documented_examples() -> list[bytes]:
-    """Every transcript record that the format page shows."""
+    """Return every transcript record on the format page."""
     page = FORMAT_PAGE.read_text()
     page = page[: page.index("## 11")]
     blocks = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
@@ -269,7 +269,7 @@ def documented_examples() -> list[bytes]:
 
 @pytest.mark.parametrize("line", documented_examples(), ids=lambda line: line[:40].decode())
 def test_every_documented_record_is_known(line: bytes) -> None:
-    """The format page shows records that this code reads whole."""
+    """All records on the format page are decoded completely."""
     assert not isinstance(decode_record(line), Unknown | None)
     assert find_misfits(line) == ()
 
@@ -281,7 +281,7 @@ class Inner(Struct, frozen=True, tag="inner"):
 
 
 class Other(Struct, frozen=True, tag="<other>"):
-    """The member for what is not known."""
+    """The member for unknown values."""
 
     kind: str | None = None
     raw: Raw = Raw()
@@ -325,7 +325,7 @@ MISFIT_CASES: list[tuple[bytes, Outer, list[str]]] = [
 def test_what_fits_is_kept_and_the_rest_is_named(
     text: bytes, value: Outer, misfits: list[str]
 ) -> None:
-    """Each part that fits is there, and each that does not is named by its path."""
+    """Valid parts are kept, and invalid ones listed by path."""
     named: list[str] = []
     assert fit(text, Outer, "", named) == value
     assert named == misfits
@@ -333,7 +333,7 @@ def test_what_fits_is_kept_and_the_rest_is_named(
 
 @pytest.mark.parametrize("text", [b"[]", b'"text"', b"7", b"null"])
 def test_a_value_of_another_kind_does_not_fit_at_all(text: bytes) -> None:
-    """Not even the outermost shape is right: that is for the caller to deal with."""
+    """If the outermost type is wrong, the caller has to handle it."""
     with pytest.raises(TypeMismatch):
         fit(text, Outer, "", [])
 
@@ -361,7 +361,7 @@ JSON = st.recursive(
     ],
 )
 def test_each_fault_is_repaired(broken: bytes, mended: bytes) -> None:
-    """One fault at a time becomes the nearest strict text."""
+    """Each single fault is repaired to the nearest valid JSON."""
     assert repair(broken) == mended
 
 
@@ -376,7 +376,7 @@ def test_sound_text_keeps_its_meaning(value: object, ascii_only: bool) -> None:
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1, 100_000])
 def test_what_is_too_deep_becomes_null(depth: int) -> None:
-    """The text can be decoded whatever its depth, and all that is shallower stays."""
+    """Text of any depth can be decoded, and everything less deep is kept."""
     text = b'{"a":' + b"[" * depth + b"]" * depth + b',"b":1}'
     decoded = msgspec.json.decode(repair(text))
     assert decoded["b"] == 1

@@ -1,4 +1,4 @@
-"""A turn and a tool call as renderers get them; tests replace what they are about."""
+"""A turn and a tool call as renderers get them, to be modified by tests."""
 
 from recollect.documents.kinds import InputKind, ToolStatus
 from recollect.documents.turn_documents import Code, Output, ToolStep, TurnView

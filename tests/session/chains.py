@@ -1,6 +1,6 @@
-"""Chain records in few words, for tests of what records mean together.
+"""Chain records in short notation, for tests of what records mean together.
 
-Fields have their wire names and go through the decoder, as those of a transcript do.
+Fields have their wire names and go through the decoder, like those of a transcript.
 """
 
 import json
@@ -23,14 +23,14 @@ MODEL = "claude-opus-4-5"
 
 
 def make(kind: type[R], line: Json) -> R:
-    """The record on `line`, which must be of `kind`."""
+    """Return the record on `line`, which must be of `kind`."""
     record = decode_record(json.dumps(line).encode())
     assert isinstance(record, kind), record
     return record
 
 
 def user(uuid: str, content: object = "words", parent: str | None = None, **fields: object) -> User:
-    """A user record that says `content`."""
+    """Return a user record with this content."""
     message = {"role": "user", "content": content}
     line = {"type": "user", "uuid": uuid, "parentUuid": parent, "message": message, **fields}
     return make(User, line)
@@ -43,7 +43,7 @@ def reply(
     message: Json | None = None,
     **fields: object,
 ) -> Assistant:
-    """A line of a reply; `message` adds to a message whose id is made from the uuid."""
+    """Return a line of a reply; `message` adds to a message whose id is made from the uuid."""
     body = {
         "id": f"msg_{uuid}",
         "model": MODEL,
@@ -63,7 +63,7 @@ def result(
     is_error: bool | None = None,
     **fields: object,
 ) -> User:
-    """A user record that answers one call."""
+    """Return a user record that answers one call."""
     return user(uuid, [answer(call_id, content, is_error=is_error)], parent, **fields)
 
 
@@ -107,7 +107,7 @@ def attachment(uuid: str, kind: str, parent: str | None = None, **fields: object
 
 
 def progress(uuid: str, kind: str, parent: str | None = None, **fields: object) -> Progress:
-    """A sign of life of a running tool."""
+    """Return a progress record of a running tool."""
     body = {"type": kind, **fields}
     return make(Progress, {"type": "progress", "uuid": uuid, "parentUuid": parent, "data": body})
 
@@ -119,7 +119,7 @@ def queue(operation: str, content: object = None, **fields: object) -> QueueOper
 
 
 def in_a_row(*records: Chain) -> list[Chain]:
-    """`records`, each the child of the one before."""
+    """Return `records`, each the child of the one before."""
     row: list[Chain] = []
     for record in records:
         row.append(replace(record, parent_uuid=row[-1].uuid) if row else record)

@@ -26,7 +26,7 @@ def make_log(*lines: Mapping[str, object]) -> Log:
 
 
 def decode(line: Mapping[str, object]) -> Record:
-    """The record that `line` is."""
+    """Return the record on `line`."""
     record = decode_record(json.dumps(line).encode())
     assert record is not None
     return record
@@ -62,7 +62,7 @@ def make_call(
 
 
 def read_scenario(shared: Path, version: str, name: str) -> Log:
-    """The session that scenario `name` made with client `version`."""
+    """Return the session that client `version` wrote in scenario `name`."""
     folder = shared / "real_cli" / version
     scenarios = json.loads((folder / "scenarios.json").read_bytes())
     session_id = next(item["session_id"] for item in scenarios if item["name"] == name)
@@ -71,7 +71,7 @@ def read_scenario(shared: Path, version: str, name: str) -> Log:
 
 
 def iter_recorded(shared: Path, version: str) -> Iterator[Path]:
-    """The sessions that client `version` left, those of the terminal included."""
+    """Yield the sessions that client `version` wrote, those in the terminal included."""
     folder = shared / "real_cli" / version
     return iter(sorted(folder.glob("config*/projects/*/*.jsonl")))
 

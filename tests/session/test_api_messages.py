@@ -1,4 +1,4 @@
-"""Messages in the shape of the Messages API."""
+"""Messages in the format of the Messages API."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def convert(*chain: Chain) -> list[MessageParam]:
 
 
 def says(role: str, *content: object) -> object:
-    """A message of the API."""
+    """Return a message of the API."""
     return {"role": role, "content": [text(p) if isinstance(p, str) else p for p in content]}
 
 
@@ -39,7 +39,7 @@ def test_a_call_and_its_result_are_there() -> None:
 
 
 def test_parallel_results_are_one_message_in_the_order_of_the_calls() -> None:
-    """Tools end in any order and words may come between; the API wants all results, and first."""
+    """Tools may end in any order with text in between; the API wants all results first."""
     same = {"id": "m1"}
     assert convert(
         reply("a", use("t1"), message=same),
@@ -59,7 +59,7 @@ def test_parallel_results_are_one_message_in_the_order_of_the_calls() -> None:
 
 
 def test_what_the_api_refuses_is_left_out() -> None:
-    """Calls without results, results without calls, empty texts, thinking without signature."""
+    """Calls without results, results without calls, empty texts, thinking without a signature."""
     thought = {"type": "thinking", "thinking": "hm", "signature": "s1"}
     assert convert(
         user("a", [answer("t0"), text("go"), text(" ")]),
@@ -71,7 +71,7 @@ def test_what_the_api_refuses_is_left_out() -> None:
 
 
 def test_a_call_that_is_written_twice_is_sent_once() -> None:
-    """The API refuses a request in which two calls have one id."""
+    """The API refuses a request with two calls of the same id."""
     assert convert(
         user("a", "go"), reply("b", use("t1")), result("c", "t1"), reply("d", use("t1"), "again")
     ) == [
@@ -83,7 +83,7 @@ def test_a_call_that_is_written_twice_is_sent_once() -> None:
 
 
 def test_text_that_is_not_from_a_model_is_left_out() -> None:
-    """The client writes errors and fillers as replies; it never sends them back."""
+    """Errors and fillers that the client wrote as replies are never sent."""
     made_up = reply("b", "API Error: overloaded", isApiErrorMessage=True)
     filler = reply("c", "No response requested.", message={"model": "<synthetic>"})
     assert convert(user("a", "hello"), made_up, filler, user("d", "again")) == [
@@ -92,7 +92,7 @@ def test_text_that_is_not_from_a_model_is_left_out() -> None:
 
 
 def test_what_the_model_saw_is_there() -> None:
-    """Injected texts and prompts that waited in the queue were sent, so they are sent again."""
+    """Injected texts and queued prompts were sent, so they are sent again."""
     queued = attachment("b", "queued_command", prompt="and the docs")
     assert convert(user("a", "<reminder>", isMeta=True), queued) == [
         says("user", "<reminder>", "and the docs")
@@ -100,7 +100,7 @@ def test_what_the_model_saw_is_there() -> None:
 
 
 def test_blocks_keep_their_fields_but_cache_control() -> None:
-    """Images, documents, server tools and unknown blocks go through; cache breakpoints do not."""
+    """Images, documents, server tools and unknown blocks are kept, without cache breakpoints."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}
     search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}}
     hits = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"url": "u"}]}
@@ -128,7 +128,7 @@ RECORDS = st.lists(
 
 
 def make_record(number: int, kind: str, key: str, words: str) -> Chain:
-    """A record of any kind, with ids that meet by chance."""
+    """A record of any kind, with ids that may be equal by chance."""
     uuid, same = f"u{number}", {"id": f"m{key}"}
     thought = {"type": "thinking", "thinking": words, "signature": words}
     records: dict[str, Chain] = {

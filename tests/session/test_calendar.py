@@ -1,4 +1,4 @@
-"""Tests of recollect.session.times: one language for dates on all surfaces."""
+"""Tests of recollect.session.times: one date syntax for all interfaces."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -47,7 +47,7 @@ def _utc(*numbers: int) -> datetime:
     ],
 )
 def test_a_text_names_days(text: str, first: date, after: date) -> None:
-    """Its first day and the one after its last, with dashes or without."""
+    """Gives the first day and the one after the last, with dashes or without."""
     assert find_days(text, TODAY) == (first, after)
 
 
@@ -65,7 +65,7 @@ def test_other_text_names_none(text: str) -> None:
 
 @given(st.dates(date(1, 1, 1), date(9998, 12, 31)))
 def test_a_day_is_itself_however_it_is_written(day: date) -> None:
-    """The dashes are for people."""
+    """Dashes are optional."""
     assert find_days(str(day), TODAY) == (day, day + ONE_DAY)
     assert find_days(str(day).replace("-", ""), TODAY) == (day, day + ONE_DAY)
 
@@ -99,7 +99,7 @@ def test_a_date_is_a_period(text: str, start: datetime, end: datetime) -> None:
 
 
 def test_days_are_those_of_the_time_zone() -> None:
-    """Today is the day that it is in the given time zone, or else in the system's."""
+    """Today depends on the given time zone, or on the system's."""
     assert find_period("today", NOW, TOKYO) == Period(
         _utc(2026, 11, 15, 15), _utc(2026, 11, 16, 15)
     )
@@ -109,7 +109,7 @@ def test_days_are_those_of_the_time_zone() -> None:
 
 @given(st.text("0123456789-hdw", max_size=12) | st.text(), st.integers(-14 * 60, 14 * 60))
 def test_any_text_is_a_date_or_none(text: str, minutes: int) -> None:
-    """No text makes reading a date fail, in any time zone."""
+    """No text raises, in any time zone."""
     period = find_period(text, NOW, timezone(timedelta(minutes=minutes)))
     assert period is None or period.start <= period.end
 
@@ -134,7 +134,7 @@ def test_a_range_holds_both_of_its_dates() -> None:
 
 @pytest.mark.parametrize("parse", [parse_range, parse_day_range])
 def test_what_is_no_range_is_refused(parse: object) -> None:
-    """Invalid dates are reported with examples, and reversed ones as reversed."""
+    """Invalid dates are reported with examples, and reversed ranges as such."""
     assert callable(parse)
     with pytest.raises(UsageError) as caught:
         parse("soon", None, NOW)

@@ -1,4 +1,4 @@
-"""Content in all the forms in which clients and proxies write it."""
+"""Message content in all the forms that clients and proxies write."""
 
 import pytest
 
@@ -22,18 +22,18 @@ from recollect.session.record_texts import (
     ],
 )
 def test_content_is_blocks(content: Content, expected: tuple[Text, ...]) -> None:
-    """Plain text and bare strings become text blocks; nothing becomes none."""
+    """Plain text and bare strings become text blocks; missing content has none."""
     assert list_blocks(content) == expected
 
 
 def test_words_are_those_of_text_blocks() -> None:
-    """Each text block is a line, wherever it keeps its words; other blocks have none."""
+    """Each text block is a line, in whichever field its text is; other blocks have none."""
     blocks = (Text(text="one"), Thinking(thinking="hm"), Text(content="two"), Image())
     assert join_text(blocks) == "one\ntwo"
 
 
 def test_calls_and_results_are_found_among_other_blocks() -> None:
-    """Tool uses and tool results are picked out of content; text has neither."""
+    """Tool uses and tool results are found in a list of blocks; text has neither."""
     call, answer = ToolUse(id="t1"), ToolResult(tool_use_id="t1")
     content = ("bare", Text(text="words"), call, answer)
     assert list(iter_tool_uses(content)) == [call]

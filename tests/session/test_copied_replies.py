@@ -13,12 +13,12 @@ OWN = {"id": "m2", "usage": {"input_tokens": 3, "output_tokens": 1}}
 
 
 def at(minute: int) -> str:
-    """A time as records write it."""
+    """Return a time as in records."""
     return f"2026-11-15T12:{minute:02}:00.000Z"
 
 
 def answered(message: Json, minute: int, **fields: object) -> list[Record]:
-    """A prompt and its reply."""
+    """Return a prompt and its reply."""
     name = str(message["id"])
     return [
         user(f"u{name}", "go", timestamp=at(minute), **fields),  # type: ignore[arg-type]
@@ -27,7 +27,7 @@ def answered(message: Json, minute: int, **fields: object) -> list[Record]:
 
 
 def tokens_of(*records: Record) -> tuple[Tokens, Tokens]:
-    """A session's own tokens, and those that were copied, of a file with these records."""
+    """Return own and copied tokens of a file with these records."""
     placed = [replace(each, span=Span("f", place, 1)) for place, each in enumerate(records)]
     metrics = Session(placed).metrics
     return metrics.tokens, metrics.copied_tokens
@@ -37,13 +37,13 @@ APART = (Tokens(input=3, output=1), Tokens(input=10, output=5))
 
 
 def test_a_copy_that_says_so() -> None:
-    """Some clients name the session that a record is from."""
+    """Some clients record the session that a record was copied from."""
     origin = {"forkedFrom": {"sessionId": "other", "messageUuid": "x"}}
     assert tokens_of(*answered(COPIED, 1, **origin), *answered(OWN, 2)) == APART
 
 
 def test_a_copy_is_older_than_the_file() -> None:
-    """A fork begins with a time of its own, and copied lines keep theirs."""
+    """A fork starts with a time of its own, and copied lines keep theirs."""
     line = {"type": "queue-operation", "operation": "enqueue", "timestamp": at(9)}
     began = make(QueueOperation, line)
     assert tokens_of(began, *answered(COPIED, 1), *answered(OWN, 10)) == APART
@@ -56,7 +56,7 @@ def test_a_copy_that_lost_its_request() -> None:
 
 
 def test_all_is_its_own_where_nothing_says_otherwise() -> None:
-    """Servers that give no request give none to any reply."""
+    """Without a sign of copying, all replies are the session's own."""
     assert tokens_of(*answered(COPIED, 1), *answered(OWN, 2)) == (
         Tokens(input=13, output=6),
         Tokens(),

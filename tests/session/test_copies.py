@@ -27,7 +27,7 @@ COPY = in_a_row(
 
 
 def behind(uuid: str, *records: Chain) -> list[Chain]:
-    """`records` in a row that follows the record `uuid`."""
+    """Return `records` in a row that follows the record `uuid`."""
     return in_a_row(user(uuid), *records)[1:]
 
 
@@ -42,14 +42,14 @@ def test_a_copied_beginning_is_read_once() -> None:
 
 
 def test_copies_know_what_they_repeat() -> None:
-    """Links to a copy lead to what it repeats; a prompt in several lines is one original."""
+    """Links to a copy lead to its original; a prompt of several lines has one original."""
     assert find_copies([*ORIGINAL, *COPY]) == dict(
         zip(["A", "A2", "B", "C", "D", "E", "F", "G"], "aabcdefg", strict=True)
     )
 
 
 def test_a_second_copy_repeats_what_came_after_the_first() -> None:
-    """A session may be resumed twice: nothing of it is shown a second time."""
+    """A session may be resumed twice; nothing of it is shown twice."""
     own = behind("G", user("h", "next"), reply("i", "sure"))
     again = in_a_row(user("1", "thanks"), reply("2", "welcome", message={"id": "msg_g"}))
     more = behind("2", user("3", "next"), reply("4", "sure", message={"id": "msg_i"}))
@@ -58,7 +58,7 @@ def test_a_second_copy_repeats_what_came_after_the_first() -> None:
 
 
 def test_the_same_words_in_another_chain_are_no_copy() -> None:
-    """Only ids prove a copy: people begin twice with the same words."""
+    """Only ids prove a copy: users may start twice with the same text."""
     again = in_a_row(user("h", "thanks"), reply("i", "welcome"))
     assert find_copies([*ORIGINAL, *again]) == {}
 

@@ -24,7 +24,7 @@ from tests.session.recordings import LATER, NOON, make_log, read_scenario
 
 
 def facts_of(*lines: Mapping[str, object]) -> Facts:
-    """The facts of a session with these lines."""
+    """Return the facts of a session with these lines."""
     log = make_log(*lines)
     return build_facts(log.chain, log.states)
 
@@ -35,7 +35,7 @@ def test_nothing_is_known_of_nothing() -> None:
 
 
 def test_the_last_name_counts() -> None:
-    """Of a state that is appended again and again, the last value is the fact."""
+    """The last value of a state that is appended repeatedly is the fact."""
     assert facts_of(
         {"type": "custom-title", "customTitle": "first"},
         {"type": "custom-title", "customTitle": "second"},
@@ -72,7 +72,7 @@ def test_an_empty_tag_clears_it(tags: list[str], tag: str | None) -> None:
 
 
 def test_a_rewind_does_not_take_the_last_prompt_away() -> None:
-    """A `last-prompt` record without words, as a rewind writes it, leaves the newest words."""
+    """A `last-prompt` record without text, as written by a rewind, keeps the last prompt."""
     assert facts_of(
         {"type": "last-prompt", "lastPrompt": "and the docs", "leafUuid": "a"},
         {"type": "last-prompt", "leafUuid": "0", "explicit": True},
@@ -101,7 +101,7 @@ def test_pull_requests_are_listed_once() -> None:
 
 
 def test_a_page_is_listed_as_last_described() -> None:
-    """Of a published page that is named twice, the later description counts."""
+    """The later description of a published page counts."""
     page = {"type": "frame-link", "path": "/p/a.html", "frameUrl": "https://e/a"}
     assert facts_of({**page, "artifactCount": 1}, {**page, "artifactCount": 2}) == Facts(
         frame_links=(FrameLink(path="/p/a.html", frame_url="https://e/a", artifact_count=2),)
@@ -141,7 +141,7 @@ def test_lines_that_the_client_made_up_name_no_model() -> None:
 
 
 def test_role_and_origin_of_a_message() -> None:
-    """Ids, slug, team and origin are read from the envelope of the conversation's records."""
+    """Ids, slug, team and origin are taken from the envelope of the records."""
     copied = {"sessionId": "old", "messageUuid": "x"}
     assert facts_of(
         {"type": "user", "uuid": "a", "sessionId": "old", "forkedFrom": copied, "slug": "one"},
@@ -199,7 +199,7 @@ def test_the_queue_is_described_by_its_texts() -> None:
 
 
 def test_a_backup_is_reported_when_it_is_new() -> None:
-    """A snapshot repeats all backups; only those that differ from the last one are listed."""
+    """A snapshot repeats all backups; only changed ones are listed."""
 
     def snapshot(message: str, **names: str | None) -> dict[str, object]:
         backups = {
@@ -225,7 +225,7 @@ def test_a_backup_is_reported_when_it_is_new() -> None:
 
 
 def test_backups_are_counted_by_prompt() -> None:
-    """Those that were made while the prompt was answered too, each file once."""
+    """Including those made while the prompt was answered, each file once."""
     records: list[Mapping[str, object]] = [
         _snapshot("p1"),
         _snapshot("a1", "a.py", prompt="p1"),

@@ -1,4 +1,4 @@
-"""Files that tool calls read and changed."""
+"""Tests of files that tool calls read and changed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -171,7 +171,7 @@ def test_without_a_result_the_input_is_counted(
     ],
 )
 def test_a_call_without_a_file_is_no_event(call: ToolCall) -> None:
-    """Calls of other tools, and those that name no file, touch none."""
+    """Other tools, and calls without a path, give no event."""
     assert build_file_events([call]) == ()
 
 

@@ -48,12 +48,12 @@ def _records() -> list[Record]:
     ],
 )
 def test_words_are_found_where_a_page_has_an_anchor(words: str, places: tuple[str, ...]) -> None:
-    """Prompts, thoughts, inputs and replies at their record, answers of tools at their call."""
+    """Prompts, thinking, inputs and replies by their record, results by their call."""
     assert find_text(Session(_records()), words) == places
 
 
 def test_what_a_subagent_did_is_found_where_it_did_it() -> None:
-    """A word that a subagent wrote leads to its own record."""
+    """Text of a subagent is located at its own record."""
     sessions = CLAUDE_DIRECTORY.glob("projects/*/*.jsonl")
     families = [family for path in sessions if (family := open_session(path)).subagents]
     assert families

@@ -1,4 +1,4 @@
-"""Hooks that ran, and what came of it."""
+"""Hook runs and their outcomes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ SAID = {"type": "assistant", "uuid": "said", "message": {"id": "m1", "content": 
 
 
 def hooks_of(*lines: Mapping[str, object]) -> tuple[HookRun, ...]:
-    """The hooks in these lines, numbered by uuid."""
+    """Return the hooks in these lines, numbered by uuid."""
     log = make_log(*({"uuid": str(n), "timestamp": NOON, **line} for n, line in enumerate(lines)))
     return build_hooks(log.chain)
 
@@ -24,7 +24,7 @@ def attachment(kind: str, **fields: object) -> dict[str, object]:
 
 
 def progress(command: str, event: str = "PreToolUse", call: str = "t1") -> dict[str, object]:
-    """The sign that a hook runs."""
+    """Return the record of a running hook."""
     data = {"type": "hook_progress", "hookEvent": event, "hookName": event, "command": command}
     return {"type": "progress", "toolUseID": call, "parentToolUseID": call, "data": data}
 
@@ -117,7 +117,7 @@ ATTACHMENTS: list[tuple[dict[str, object], HookRun]] = [
 
 @pytest.mark.parametrize(("line", "expected"), ATTACHMENTS)
 def test_an_attachment_is_about_one_hook(line: dict[str, object], expected: HookRun) -> None:
-    """Each kind of hook attachment has its outcome and its words."""
+    """Each kind of hook attachment gives its outcome and its text."""
     assert hooks_of(line) == (expected,)
 
 
@@ -144,7 +144,7 @@ def test_saved_context_is_what_a_hook_added(content: object) -> None:
 
 
 def test_a_hook_runs_until_the_next_message() -> None:
-    """A start at the end of the file is a hook at work; after a reply it must have finished."""
+    """A start at the end of the file is a running hook; after a reply it has ended."""
     started = run(HookOutcome.RUNNING, name="PreToolUse", command="check")
     finished = run(HookOutcome.FINISHED, name="PreToolUse", command="check")
     assert hooks_of(progress("check")) == (started,)
@@ -184,21 +184,21 @@ def test_a_result_of_another_run_is_another_run(start: dict[str, object]) -> Non
 
 
 def test_one_command_may_run_twice() -> None:
-    """Two hooks with the same command are two runs, and each has a result of its own."""
+    """Two hooks with the same command are two runs, each with its result."""
     result = attachment("hook_success", command="check")
     hooks = hooks_of(progress("check"), progress("check"), result)
     assert [hook.outcome for hook in hooks] == [HookOutcome.SUCCESS, HookOutcome.RUNNING]
 
 
 def test_a_summary_names_each_hook_of_a_stop() -> None:
-    """Every line of a summary is a run, also of the same command."""
+    """Every line of a summary is a run, even of the same command."""
     assert hooks_of(summary("a", "b", "b")) == tuple(
         stop(HookOutcome.SUCCESS, command, duration_ms=5) for command in ("a", "b", "b")
     )
 
 
 def test_a_summary_repeats_what_was_seen() -> None:
-    """A start or a result that the summary names again is one run with it."""
+    """A start or result that is also in a summary is the same run."""
     success = attachment(
         "hook_success", hookEvent="Stop", hookName="Stop", toolUseID="s1", command="b", exitCode=0
     )
@@ -231,7 +231,7 @@ def test_a_summary_repeats_what_was_seen() -> None:
 def test_trouble_is_laid_to_whom_it_belongs(
     line: dict[str, object], expected: list[tuple[HookOutcome, str]]
 ) -> None:
-    """Errors of a summary go to the only hook or to the one they quote, or else to none."""
+    """Errors of a summary go to the only hook, or to the one that they quote."""
     assert [(hook.outcome, hook.text) for hook in hooks_of(line)] == expected
 
 

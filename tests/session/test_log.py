@@ -1,4 +1,4 @@
-"""The records that a session keeps, and the lists that they are in."""
+"""The records of a session, in separate lists."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def contents_of(log: Log) -> tuple[object, ...]:
 
 
 def test_an_empty_file_is_an_empty_log() -> None:
-    """Without records nothing is known, not even the session."""
+    """Without records not even the session is known."""
     assert contents_of(Log()) == (0, [], [], [], [], [], None, False)
 
 
@@ -76,7 +76,7 @@ def test_links_without_uuid_are_kept() -> None:
 
 
 def test_a_repeated_uuid_has_its_last_content_in_its_first_place() -> None:
-    """The later line counts, at the position of the first one."""
+    """The later line counts, at the position of the first."""
     first = reply("b", "half", message={"usage": {"output_tokens": 81}})
     again = reply("b", "half and whole", message={"usage": {"output_tokens": 0}})
     log = log_of(user("a"), first, user("c"), user("a", isMeta=True), again)
@@ -85,7 +85,7 @@ def test_a_repeated_uuid_has_its_last_content_in_its_first_place() -> None:
 
 
 def test_a_repeated_uuid_with_other_words_is_another_line() -> None:
-    """Its text is kept under a new name; children of the uuid follow the last line."""
+    """Its text is kept under another name; children of the uuid follow the last line."""
     log = log_of(user("a", "one"), reply("b", parent="a"), user("a", "two"), reply("c", parent="a"))
     assert [(link.uuid, link.parent_uuid) for link in log.chain] == [
         ("a", None),
@@ -115,14 +115,14 @@ def test_a_subagents_own_transcript_is_one_conversation() -> None:
 
 
 def test_what_comes_before_the_first_word_is_the_files_own() -> None:
-    """Notices before the first message belong to the conversation, not to a subagent in it."""
+    """Notices before the first message belong to the session, not to a subagent in its file."""
     notice = system("a", "informational", isSidechain=True)
     task = user("b", "task", isSidechain=True)
     assert log_of(notice, task).chain == [notice, task]
 
 
 def test_a_rewind_to_the_start_is_noted() -> None:
-    """A nil leaf means that the whole conversation was rewound; any other leaf does not."""
+    """A nil leaf means that the whole conversation was rewound; others do not."""
     assert log_of(LastPrompt(leaf_uuid="a")).rewound_to_start is False
     assert log_of(LastPrompt(leaf_uuid=NIL_UUID), user("a")).rewound_to_start is True
 
@@ -151,7 +151,7 @@ RECORDS = st.lists(
 
 @given(RECORDS, st.integers(0, 20))
 def test_steps_do_not_matter(records: Sequence[Record], cut: int) -> None:
-    """Records added in steps give the same log as all at once."""
+    """Adding records in steps gives the same log as adding all at once."""
     log = log_of(*records[:cut])
     log.extend(records[cut:])
     assert contents_of(log) == contents_of(log_of(*records))
@@ -159,7 +159,7 @@ def test_steps_do_not_matter(records: Sequence[Record], cut: int) -> None:
 
 @given(RECORDS)
 def test_each_uuid_occurs_once(records: Sequence[Record]) -> None:
-    """No name is in the lists of links twice, and no uuid or text is missing."""
+    """No uuid is listed twice, and no uuid or text is lost."""
     log = log_of(*records)
     links = (*log.chain, *log.sidechain)
     names = [str(link.uuid) for link in links]

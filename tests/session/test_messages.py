@@ -1,4 +1,4 @@
-"""Lines of transcripts united to messages."""
+"""Lines of a transcript joined to messages."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -49,7 +49,7 @@ def test_nothing_says_nothing() -> None:
 
 
 def test_a_prompt_is_a_message() -> None:
-    """A user record is one message, with what it is read as."""
+    """A user record is one message, with its interpretation."""
     record = user("a", "fix it", timestamp="2026-01-01T12:00:00Z")
     (message,) = unite(record)
     assert message == Message(
@@ -91,7 +91,7 @@ def test_lines_of_one_response_are_one_message() -> None:
 
 
 def test_a_result_may_be_between_two_lines_of_one_message() -> None:
-    """Tools start before the response ends: the message is still one, at its first line."""
+    """Tools start before the response ends: it is still one message, at its first line."""
     chain = in_a_row(
         user("a"),
         reply("b", use("t1"), message=SAME),
@@ -149,13 +149,13 @@ def test_blocks_come_in_the_order_of_the_api() -> None:
 def test_copies_of_a_block_are_one(
     lines: list[Assistant], expected: tuple[Text | ToolUse, ...]
 ) -> None:
-    """The same call, and the same block at the same index, are there once; nothing else is lost."""
+    """The same call, and the same block at the same index, occur once; nothing else is lost."""
     (message,) = unite(*lines)
     assert message.content == expected
 
 
 def test_a_cited_text_that_is_written_again_is_a_copy() -> None:
-    """Blocks are compared by what is in them, JSON that was never parsed included."""
+    """Blocks are compared by content, unparsed JSON included."""
     cited = {"type": "text", "text": "hi", "citations": [{"url": "https://example.com"}]}
     lines = [reply(uuid, cited, message=SAME, apiBlockIndex=0) for uuid in "ab"]
     (message,) = unite(*lines)
@@ -172,7 +172,7 @@ def test_a_cited_text_that_is_written_again_is_a_copy() -> None:
     )
 )
 def test_no_call_is_lost(lines: list[tuple[str, list[str], int | None]]) -> None:
-    """Every call of every line is in its message: once by its id, and always without one."""
+    """Every call is in its message: once by its id, and always if it has none."""
     chain = [
         Assistant(
             uuid=str(number),
@@ -203,7 +203,7 @@ def test_the_largest_usage_is_the_final_one() -> None:
 
 
 def test_usage_of_a_replaced_line_still_counts() -> None:
-    """A compaction writes what it keeps again with its usage zeroed; the true one was before."""
+    """A compaction rewrites kept records with zero usage; the original usage counts."""
     split = {"ephemeral_5m_input_tokens": 1200}
     zeroed = reply("a", "x", message={**SAME, "usage": {"cache_creation": split}})
     (message,) = unite(zeroed, superseded=[usage_line("a", 81, cache_read_input_tokens=7)])
@@ -276,7 +276,7 @@ def test_lines_that_the_client_made_up_are_not_united() -> None:
     ],
 )
 def test_a_failure_says_why(fields: dict[str, object], expected: ApiFailure) -> None:
-    """The line of a failed request has the error in the client's words."""
+    """The line of a failed request has the error message of the client."""
     line = reply(
         "a",
         "API Error",
@@ -299,7 +299,7 @@ def test_a_failure_with_broken_text_is_read() -> None:
 
 
 def test_an_interrupted_reply_is_marked() -> None:
-    """One line that was cut marks its message."""
+    """A single interrupted line marks its message."""
     lines = [reply("a", "he", message=SAME), reply("b", message=SAME, isAbortedMidStream=True)]
     assert [(message.is_aborted, message.text) for message in unite(*lines)] == [(True, "he")]
 
@@ -317,7 +317,7 @@ def test_empty_blocks_are_kept_but_hidden() -> None:
 
 
 def test_a_queued_prompt_that_is_nowhere_else_is_a_message() -> None:
-    """Words that waited for a running turn may be in an attachment alone, several in one."""
+    """Queued prompts may be in an attachment only, several in one."""
     queued = attachment("b", "queued_command", "a", prompt="first\nsecond", humanTurn=True)
     messages = unite(user("a"), queued, attachment("c", "date", "b"))
     assert messages[1:] == (
@@ -345,13 +345,13 @@ def test_links_that_say_nothing_are_no_messages() -> None:
 
 
 def test_a_subagents_task_is_no_typed_prompt() -> None:
-    """In a subagent's own transcript the same words are the task that it was given."""
+    """In a subagent's transcript, the first text is its task."""
     (message,) = build_messages([user("a", "Warmup")], (), is_subagent=True)
     assert (message.prompt, message.is_visible) == (Prompt(InputKind.WARMUP, "Warmup"), False)
 
 
 def test_a_record_without_a_message_is_not_dropped() -> None:
-    """Records that lost their message remain, without content."""
+    """It is kept, without content."""
     records = (User(uuid="a"), replace(reply("b"), message=None))
     assert [(m.records, m.content, m.is_visible) for m in unite(*records)] == [
         ((records[0],), (), False),

@@ -22,7 +22,7 @@ from tests.session.chains import attachment, in_a_row, reply, result, system, us
 
 
 def metadata_of(records: Sequence[Record], origins: Provenance | None = None) -> Metadata:
-    """The head data of a session with these records."""
+    """Return the metadata of a session with these records."""
     log = Log()
     log.extend(records)
     is_subagent = bool(log.starts_in_sidechain)
@@ -33,7 +33,7 @@ def metadata_of(records: Sequence[Record], origins: Provenance | None = None) ->
 
 
 def first_prompt_of(*records: Record) -> str | None:
-    """The words that a listing shows of these records."""
+    """Return the first prompt in the listing of these records."""
     return metadata_of(records).first_prompt
 
 
@@ -60,12 +60,12 @@ EMPTY = Metadata(
 
 
 def test_an_empty_file_has_no_metadata() -> None:
-    """Of a file without records nothing is known."""
+    """Nothing is known of a file without records."""
     assert metadata_of([]) == EMPTY
 
 
 def test_a_file_with_a_title_of_another_session_has_none_itself() -> None:
-    """A summary names a record, which is usually in another file."""
+    """A summary names a record that is usually in another file."""
     assert metadata_of([Summary(summary="Elsewhere", leaf_uuid="gone")]) == EMPTY
 
 
@@ -110,13 +110,13 @@ def test_a_whole_session() -> None:
 
 
 def test_without_a_file_the_records_name_the_session() -> None:
-    """In a fork of some clients prompts keep the old id: the one that came last is its own."""
+    """In some forks prompts keep the old id: the last id is the session's."""
     records = in_a_row(user("a", sessionId="old"), reply("b", sessionId="new"))
     assert metadata_of(records).id == "new"
 
 
 def test_a_subagent_is_known_by_its_first_words() -> None:
-    """Its task is its first prompt, and its lines have its id."""
+    """Its task is its first prompt, and its records have its id."""
     records = in_a_row(
         user("a", "find the bug", isSidechain=True, agentId="a1"), reply("b", isSidechain=True)
     )
@@ -216,13 +216,13 @@ def test_titles_have_an_order(
     first: str | None,
     expected: str | None,
 ) -> None:
-    """The person's title comes first, then a model's, then a summary, then the prompts."""
+    """The user's title comes first, then a model's, then a summary, then prompts."""
     facts = Facts(custom_title=custom, ai_title=ai, last_prompt=last)
     assert choose_title(facts, summary, first) == expected
 
 
 def test_the_records_give_all_titles() -> None:
-    """Titles come from state records; taking them away one by one shows the next."""
+    """Removing title records one by one reveals the next title."""
     titles: list[Record] = [
         CustomTitle(custom_title="custom"),
         AiTitle(ai_title="ai"),

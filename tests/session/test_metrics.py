@@ -1,4 +1,4 @@
-"""The figures of a session."""
+"""Tests of the metrics of a session."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def figures_of(
 
 
 def test_nothing_is_zero() -> None:
-    """A session without records has no figures but zeros."""
+    """A session without records has only zeros."""
     assert figures_of([]) == Metrics(
         tokens=Tokens(),
         start=None,
@@ -109,7 +109,7 @@ def test_a_line_that_was_replaced_counts_if_it_is_larger() -> None:
 
 
 def test_a_copy_with_zeroed_usage_counts_nothing() -> None:
-    """In a fork only the split of the cache writes was left over; it was paid for before."""
+    """In a fork only the split of cache writes was left; it was billed before."""
     split = {"ephemeral_5m_input_tokens": 1200}
     copied = reply("a", "x", message={"usage": {"cache_creation": split}})
     assert figures_of([copied]).tokens == Tokens()

@@ -87,7 +87,7 @@ def test_older_clients_say_it_in_words(text: str, expected: Outcome) -> None:
 def test_newer_clients_say_it_in_fields(
     text: str, kind: str | None, decision: dict[str, object] | None, expected: Outcome
 ) -> None:
-    """The decision of the client counts first, then its kind of denial, then the words."""
+    """The client's decision counts first, then its kind of denial, then the text."""
     rejection = decision and {"decision": "reject", **decision}
     found = outcome_of(text, toolDenialKind=kind, permissionDecision=rejection)
     assert found == expected

@@ -103,7 +103,7 @@ def test_older_clients_say_it_by_the_first_words(words: str, kind: InputKind) ->
 
 
 def test_a_mark_counts_at_the_start_only() -> None:
-    """A person may write about tags and notes of the client."""
+    """Users may write about tags and notices of the client."""
     words = "what does <command-name> or [Request interrupted by user] mean?"
     assert read_prompt(user("a", words)) == Prompt(InputKind.TYPED, words)
 
@@ -202,7 +202,7 @@ def test_a_command_that_the_client_ran_itself_is_injected() -> None:
 
 
 def test_a_shell_line_is_the_persons() -> None:
-    """After `!` come the line and its output, as two records."""
+    """A `!` command and its output are two records."""
     line = user("a", "<bash-input>ls -l</bash-input>")
     assert read_prompt(line) == Prompt(InputKind.SHELL, "ls -l")
 
@@ -234,14 +234,14 @@ def test_editors_put_their_context_before_the_words(
 
 
 def test_a_selection_says_more_than_an_open_file() -> None:
-    """With both beside the words, the selection makes the kind."""
+    """With both, the selection determines the kind."""
     blocks = [text(f"<ide_opened_file>{OPENED}</ide_opened_file>")]
     blocks += [text(f"<ide_selection>{SELECTED}</ide_selection>"), text("fix it")]
     assert read_kind(user("a", blocks)) is InputKind.IDE_SELECTION
 
 
 def test_words_in_several_blocks_are_lines() -> None:
-    """Blocks of text are read as one prompt, without what was put beside it."""
+    """Text blocks are read as one prompt, without contexts."""
     blocks = [text("one"), text("<system-reminder>brief</system-reminder>"), text("two")]
     assert read_prompt(user("a", blocks)) == Prompt(
         InputKind.TYPED, "one\ntwo", (Context(ContextKind.REMINDER, "brief"),)
@@ -252,7 +252,7 @@ def test_words_in_several_blocks_are_lines() -> None:
     "content", [None, "", " \n", [], [text("")], "<system-reminder>x</system-reminder>"]
 )
 def test_what_says_nothing_is_no_prompt(content: object) -> None:
-    """Empty records, and reminders without a word beside them, were not typed."""
+    """Empty records, and reminders without other text, were not typed."""
     assert read_kind(user("a", content)) is InputKind.INJECTED
 
 
@@ -262,7 +262,7 @@ def test_a_record_without_message_is_no_prompt() -> None:
 
 
 def test_pictures_and_documents_are_counted() -> None:
-    """A picture alone is a prompt; pictures and documents are counted beside the words."""
+    """An image alone is a prompt; images and documents are counted."""
     picture, paper = {"type": "image", "source": {}}, {"type": "document"}
     assert read_prompt(user("a", [picture])) == Prompt(InputKind.TYPED, "", image_count=1)
     assert read_prompt(user("a", [text("compare"), picture, picture, paper])) == Prompt(
@@ -276,7 +276,7 @@ def test_a_block_of_a_newer_client_is_not_hidden() -> None:
 
 
 def test_a_tool_result_is_no_prompt() -> None:
-    """A record with a result is a tool result, whatever text is beside it."""
+    """A record with a result is a tool result, whatever other text it has."""
     record = user("a", [answer("t1"), text("fix it")], promptSource="typed")
     assert read_kind(record) is InputKind.TOOL_RESULT
 
@@ -294,7 +294,7 @@ def test_a_tool_result_is_no_prompt() -> None:
     ],
 )
 def test_in_a_subagents_transcript_nobody_types(record: User, kind: InputKind) -> None:
-    """There the first words are the task that the parent gave; some clients only warm up."""
+    """The first text is the task from the parent; some clients only warm up."""
     assert read_prompt(record, is_subagent=True).kind is kind
 
 
@@ -328,7 +328,7 @@ def test_in_a_subagents_transcript_nobody_types(record: User, kind: InputKind) -
     ],
 )
 def test_what_waited_in_the_queue(fields: dict[str, object], expected: Prompt) -> None:
-    """A queued command is a prompt that is nowhere else, or a notification that waited."""
+    """A queued command is a prompt that is recorded nowhere else, or a notification."""
     queued = attachment("a", "queued_command", None, **fields).attachment
     assert isinstance(queued, QueuedCommand)
     assert read_queued(queued) == expected
@@ -363,7 +363,7 @@ CONTENTS: st.SearchStrategy[Content] = st.none() | st.text() | st.lists(BLOCKS).
 def test_every_record_has_a_kind(
     content: Content, is_meta: bool, is_subagent: bool, source: str | None, origin: Origin | None
 ) -> None:
-    """Any content under any fields is read, and reading it twice gives the same."""
+    """Any record can be interpreted, twice with the same result."""
     message = UserMessage(content=content)
     record = User(message=message, is_meta=is_meta, prompt_source=source, origin=origin)
     prompt = read_prompt(record, is_subagent=is_subagent)
@@ -390,7 +390,7 @@ def test_hostile_text_costs_no_more_than_its_length(words: str) -> None:
 
 
 def test_contexts_named_in_a_field_are_contexts() -> None:
-    """Claude-code-plus names in a field, with whole paths, what it lists in the text as well."""
+    """Claude-code-plus lists them with full paths in a field, and again in the text."""
     named = [
         {"type": "FileReference", "path": "a.kt", "fullPath": "/srv/a.kt", "displayType": "TAG"},
         {"type": "WebReference", "url": "https://example.org", "title": "Ponds"},
@@ -424,7 +424,7 @@ def test_contexts_named_in_a_field_are_contexts() -> None:
     ],
 )
 def test_a_context_is_named_beside_its_kind(context: Context, name: str) -> None:
-    """By its path, or by its line in the quote without the words that the kind has."""
+    """By its path, or by its line in the quote without the label of the kind."""
     assert name_context(context) == name
 
 

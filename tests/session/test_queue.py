@@ -24,7 +24,7 @@ def list_inputs(*records: Record) -> list[tuple[InputKind, str]]:
 
 
 def order_of(*records: Record) -> list[str]:
-    """The messages in the order in which they are shown; the queued one is named by its words."""
+    """Return the messages in display order; the queued one is named by its text."""
     return [
         message.text if message.id.startswith("queue") else message.records[0].uuid or ""
         for message in Session(records).messages
@@ -32,7 +32,7 @@ def order_of(*records: Record) -> list[str]:
 
 
 def test_a_prompt_that_was_taken_up_in_mid_turn_is_a_message() -> None:
-    """It is in the turn, before the reply to it, and counts as a prompt."""
+    """It is part of the turn, before the reply to it, and counts as a prompt."""
     session = Session([*ASKED, queue("enqueue", ADDED), queue("remove"), ANSWERED])
     (turn,) = session.turns
     assert [message.text for message in turn.messages] == [
@@ -82,7 +82,7 @@ def test_a_prompt_that_never_reached_the_model_is_shown_as_such(records: Sequenc
     ],
 )
 def test_a_prompt_that_is_recorded_is_no_second_one(record: Record) -> None:
-    """Newer clients write an attachment or a user record with the words: that is the prompt."""
+    """If a newer client wrote an attachment or user record with the text, that is the prompt."""
     waiting = [queue("enqueue", "one more"), queue("enqueue", ADDED)]
     words = [words for _, words in list_inputs(*waiting, *ASKED, ANSWERED, record)]
     assert [text for text in words if ADDED in text] in ([ADDED], [f"one more\n{ADDED}"])
@@ -117,7 +117,7 @@ def test_a_command_may_be_recorded_under_another_name() -> None:
 
 
 def test_a_notification_that_waited_is_no_prompt() -> None:
-    """Background tasks report through the same queue."""
+    """Background tasks use the same queue."""
     notice = "<task-notification><summary>done</summary></task-notification>"
     found = list_inputs(*ASKED, queue("enqueue", notice), queue("remove"), ANSWERED)
     assert [kind for kind, _ in found[1:]] == [InputKind.TASK_NOTIFICATION]

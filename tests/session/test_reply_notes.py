@@ -1,4 +1,4 @@
-"""Notes on replies: thinking, compactions, errors and requests that were made again."""
+"""Facts about replies: thinking, compactions, errors and repeated requests."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from recollect.session.client_reports import ReplyNote, list_reply_notes
 
 
 def read(*lines: dict[str, Any]) -> tuple[ReplyNote, ...]:
-    """The notes on a transcript with these lines."""
+    """Return the facts of a transcript with these lines."""
     records = (decode_record(json.dumps(line).encode()) for line in lines)
     return list_reply_notes(record for record in records if record is not None)
 
@@ -68,7 +68,7 @@ def test_what_came_before_a_reply() -> None:
 
 
 def test_a_request_that_was_made_again() -> None:
-    """Of two replies to the same record, the first was thrown away."""
+    """Of two replies to the same record, the first was discarded."""
     assert read(reply("a", SAID, parent="u"), reply("b", SAID, parent="u")) == (
         ReplyNote("a", is_superseded=True),
     )

@@ -17,14 +17,14 @@ from tests.session.recordings import NOON, make_log, read_scenario
 
 
 def reports_of(*lines: Mapping[str, object]) -> Reports:
-    """The reports in these `system` lines."""
+    """Return the reports in these `system` lines."""
     envelope = {"type": "system", "uuid": "a", "timestamp": NOON}
     log = make_log(*({**envelope, "uuid": str(n), **line} for n, line in enumerate(lines)))
     return build_reports(log.chain)
 
 
 def test_notices_keep_their_subtype() -> None:
-    """Messages of the client are notices, those of unknown kinds and of old clients as well."""
+    """Client messages are notices, even of unknown kinds and old clients."""
 
     def notice(uuid: str, subtype: str | None, text: str, level: str | None = None) -> Notice:
         return Notice(subtype=subtype, text=text, level=level, uuid=uuid, timestamp=NOON)
@@ -49,13 +49,13 @@ def test_notices_keep_their_subtype() -> None:
 
 
 def test_what_has_a_view_of_its_own_is_no_notice() -> None:
-    """Compactions, turn durations and summaries of hooks are reported elsewhere."""
+    """Compactions, turn durations and hook summaries are reported elsewhere."""
     subtypes = ("compact_boundary", "microcompact_boundary", "turn_duration", "stop_hook_summary")
     assert reports_of(*({"subtype": subtype} for subtype in subtypes)) == Reports()
 
 
 def test_a_recap_is_for_those_who_were_away() -> None:
-    """An away summary is given with its text."""
+    """An away summary has its text."""
     assert reports_of({"subtype": "away_summary", "content": "Two tests fixed."}) == Reports(
         away_summaries=(Recap(text="Two tests fixed.", uuid="0", timestamp=NOON),)
     )
@@ -86,7 +86,7 @@ def test_a_recap_is_for_those_who_were_away() -> None:
 def test_a_failed_request_says_why(
     fields: dict[str, object], message: str, status: int | None
 ) -> None:
-    """The reason is found in the error objects of all clients; some wrote none."""
+    """The reason is in the error objects of all clients, except some that wrote none."""
     assert reports_of(
         {"subtype": "api_error", "retryAttempt": 2, "maxRetries": 10, "retryInMs": 1.5, **fields}
     ) == Reports(
@@ -135,7 +135,7 @@ def test_another_model_takes_over() -> None:
 
 
 def test_overloaded_scenario(shared: Path) -> None:
-    """A request that met an overloaded API was tried again, each time with the status."""
+    """A request to an overloaded API was retried, each time with the status."""
     reports = build_reports(read_scenario(shared, "2.1.325", "overloaded").chain)
     assert {(error.message, error.status) for error in reports.api_errors} == {
         ("529 Overloaded", 529)

@@ -23,7 +23,7 @@ from tests.session.chains import (
 
 
 def loaded(chain: Sequence[Chain]) -> list[str | None]:
-    """The uuids of the records that a resume of `chain` loads."""
+    """Return the uuids that a resume of `chain` loads."""
     tree = build_tree(chain)
     path = find_path(tree, find_leaf(tree))
     links = find_loaded_links(tree, path)
@@ -109,7 +109,7 @@ def test_what_a_compaction_kept_hangs_behind_its_anchor(
 
 
 def test_a_fork_has_what_was_kept_in_its_place() -> None:
-    """A copy re-parents the kept records to the summary: they are not loaded twice."""
+    """A copy attaches the kept records to the summary, so they are not loaded twice."""
     kept = {"anchorUuid": "b", "uuids": ["c"]}
     chain = in_a_row(
         boundary("a", "c", preservedMessages=kept), summary("b"), reply("c"), user("d")
@@ -128,7 +128,7 @@ def test_a_circle_or_a_lost_parent_ends_the_history() -> None:
 
 
 def test_plain_messages_are_what_a_person_would_call_messages() -> None:
-    """Each visible message with words is there once, in the order in which it is loaded."""
+    """Each visible message with text occurs once, in loading order."""
     chain = [
         *in_a_row(
             user("a", "old"),

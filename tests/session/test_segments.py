@@ -1,4 +1,4 @@
-"""The stretches between compactions."""
+"""Segments: the parts between compactions."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -28,7 +28,7 @@ def test_a_session_without_compaction_is_one_segment() -> None:
 
 
 def test_each_compaction_opens_a_segment() -> None:
-    """A segment knows what the compaction before it did, and its summary wherever that is."""
+    """A segment has the facts of the compaction before it, and its summary."""
     chain = [
         *in_a_row(user("a"), reply("b")),
         *in_a_row(
@@ -66,7 +66,7 @@ def test_each_compaction_opens_a_segment() -> None:
 
 
 def test_a_boundary_may_be_newer_than_its_summary() -> None:
-    """File order decides: times of a summary are earlier than that of its boundary."""
+    """File order decides: a summary may have an earlier time than its boundary."""
     chain = [
         user("a", timestamp="2026-01-01T12:00:00Z"),
         system("b", "compact_boundary", timestamp="2026-01-01T12:00:09Z"),
@@ -82,7 +82,7 @@ def test_a_boundary_may_be_newer_than_its_summary() -> None:
     ("mark", "text"), [(summary("c", "so far"), "so far"), (user("c", CONTINUED), CONTINUED)]
 )
 def test_without_a_boundary_the_summary_is_the_mark(mark: Chain, text: str) -> None:
-    """Very old clients wrote a summary only, in a field or by its first words."""
+    """Very old clients wrote only a summary, marked by a field or by its first words."""
     assert build_segments([user("a"), reply("b"), mark, user("d")]) == (
         Segment(index=0, first_uuid="a", last_uuid="b", record_count=2),
         Segment(index=1, first_uuid="c", last_uuid="d", record_count=2, summary=text),
@@ -90,7 +90,7 @@ def test_without_a_boundary_the_summary_is_the_mark(mark: Chain, text: str) -> N
 
 
 def test_a_second_summary_behind_one_boundary_is_a_compaction_of_its_own() -> None:
-    """A boundary has one summary; another one marks a compaction without boundary."""
+    """A boundary has one summary; another one is a compaction without boundary."""
     chain = [boundary("a"), summary("b", "first"), user("c"), summary("d", "second")]
     assert [(s.first_uuid, s.summary) for s in build_segments(chain)] == [
         ("a", "first"),
@@ -102,7 +102,7 @@ def test_a_second_summary_behind_one_boundary_is_a_compaction_of_its_own() -> No
     "chain", [[boundary("a"), summary("b", "so far")], [summary("a", "so far"), user("b")]]
 )
 def test_a_copy_of_a_compacted_session_begins_with_its_compaction(chain: list[Chain]) -> None:
-    """A fork copies from the last compaction on: segment 0 has a summary then."""
+    """A fork copies from the last compaction on, so its segment 0 has a summary."""
     (segment,) = build_segments(chain)
     assert (segment.index, segment.summary) == (0, "so far")
 
@@ -125,7 +125,7 @@ def test_a_copy_of_a_compacted_session_begins_with_its_compaction(chain: list[Ch
 def test_a_partial_compaction_keeps_records(
     metadata: dict[str, object], expected: tuple[str, ...]
 ) -> None:
-    """All kept records are named, or at least the first and the last one."""
+    """All kept records are listed, or at least the first and the last."""
     (segment,) = build_segments([boundary("a", None, **metadata)])
     assert segment.preserved == expected
 

@@ -1,4 +1,4 @@
-"""A session built in steps is the session built at once."""
+"""Building a session in steps equals building it at once."""
 
 import itertools
 from pathlib import Path
@@ -86,7 +86,7 @@ LINES = st.one_of(
 def test_extending_in_steps_equals_building_at_once(
     lines: list[dict[str, object]], cuts: list[int], choice: st.DataObject
 ) -> None:
-    """Any records, cut anywhere, looked at in between or not, give the same session."""
+    """Any records in any steps, with or without queries in between, give the same session."""
     records = [decode(line) for line in lines]
     edges = sorted({0, len(records), *(cut for cut in cuts if cut < len(records))})
     session = Session()
@@ -112,7 +112,7 @@ def test_real_sessions_extend_like_they_are_built(shared: Path) -> None:
 
 
 def test_views_are_kept_until_something_new_comes() -> None:
-    """Asking twice costs once; after `extend` the answer is new."""
+    """Results are cached, and recomputed after `extend`."""
     session = Session([decode({"type": "user", "uuid": "a", "message": {"content": "one"}})])
     first = session.turns
     assert session.turns is first
@@ -122,7 +122,7 @@ def test_views_are_kept_until_something_new_comes() -> None:
 
 @pytest.mark.parametrize("count", [100_000])
 def test_a_very_long_chain_is_no_problem(count: int) -> None:
-    """A hundred thousand links are walked, not recursed into."""
+    """A hundred thousand links cause no recursion error."""
     records = [
         decode({"type": "user", "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None})
         for n in range(count)

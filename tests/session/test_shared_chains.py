@@ -1,4 +1,4 @@
-"""Laws of the main path and of turns, on published sessions and on those of the real client."""
+"""Invariants of the main path and of turns, on published and recorded sessions."""
 
 from functools import cache
 from pathlib import Path
@@ -12,14 +12,14 @@ from recollect.session.session import Session
 
 @cache
 def list_paths(shared: Path) -> tuple[Path, ...]:
-    """All transcripts; the output of clients is in directories of its own."""
+    """Return all transcripts; the output of clients is in separate directories."""
     found = [path for area in ("corpus", "real_cli") for path in (shared / area).rglob("*.jsonl")]
     return tuple(path for path in sorted(found) if not {"_stream", "stream"} & set(path.parts))
 
 
 @cache
 def open_file(path: Path) -> Session:
-    """The session in one file."""
+    """Return the session in a file."""
     return Session(read_transcript(path))
 
 
@@ -31,7 +31,7 @@ def find_named(shared: Path, name: str) -> Session:
 
 @pytest.mark.slow
 def test_turns_are_left_behind_only_by_branches(shared: Path) -> None:
-    """Without branches all turns are on the main path, and each is visible."""
+    """Without branches all turns are on the main path and visible."""
     for path in list_paths(shared):
         session = open_file(path)
         is_whole = all(turn.is_on_main_path for turn in session.turns)
@@ -77,7 +77,7 @@ def test_broken_chains_are_one_conversation(shared: Path, name: str, turns: int,
 def test_prompts_of_the_queue_are_messages(
     shared: Path, name: str, queued: int, unsent: int
 ) -> None:
-    """Those that the model answered, and those that were taken back."""
+    """Both answered and withdrawn ones."""
     kinds = [
         message.prompt.kind
         for message in find_named(shared, name).messages

@@ -1,4 +1,4 @@
-"""Output that a client put into a file beside the transcript."""
+"""Tool output in a file beside the transcript."""
 
 import json
 
@@ -15,7 +15,7 @@ TEXT = (
 
 
 def raw(value: object) -> Raw:
-    """`value` as a record keeps it."""
+    """Return `value` as raw JSON."""
     return Raw(json.dumps(value).encode())
 
 
@@ -41,7 +41,7 @@ def test_the_text_alone_is_enough(given: Raw) -> None:
     ],
 )
 def test_the_preview_follows_its_heading(text: str, preview: str) -> None:
-    """The part that was kept is taken without the client's own marks."""
+    """The preview does not include the client's own markers."""
     assert find_spilled(text, Raw()) == SpilledOutput(PATH, None, preview)
 
 
@@ -57,7 +57,7 @@ def test_a_path_of_windows_is_kept_as_it_was_written() -> None:
     ["", "1\n2", f"I read {TEXT}", "<persisted-output>\nnothing was saved</persisted-output>"],
 )
 def test_other_results_are_whole(text: str) -> None:
-    """Only a text that begins with the mark and names a file points elsewhere."""
+    """Only a text that starts with the marker and names a file was spilled."""
     given = raw({"persistedOutputPath": None})
     assert find_spilled(text, given) is None
 

@@ -1,4 +1,4 @@
-"""Subagents joined to the calls that started them, in all eras of the client."""
+"""Subagents joined to the calls that started them, for all versions of the client."""
 
 from itertools import chain
 
@@ -30,13 +30,13 @@ def agent_call(call_id: str, prompt: str, result: object = None, name: str = "Ag
 def joined(
     candidates: list[SubagentCandidate], **calls: list[ToolCall]
 ) -> dict[str, tuple[str, str, JoinedBy]]:
-    """Owner, call and tie of each candidate that was joined."""
+    """Return owner, call and kind of link of each joined candidate."""
     joins = join_subagents(candidates, calls)
     return {key: (join.owner, join.call.id, join.joined_by) for key, join in joins.items()}
 
 
 def test_interleaved_sidechains_are_distinguished() -> None:
-    """Parallel subagents of old clients share a file and have no ids: parents separate them."""
+    """Parallel subagents of old clients share a file without ids; parents separate them."""
     first, second = user("a", "one", isSidechain=True), user("b", "two", isSidechain=True)
     lines: list[Chain] = [
         first,
@@ -51,7 +51,7 @@ def test_interleaved_sidechains_are_distinguished() -> None:
 
 
 def test_a_sidechain_whose_start_is_lost_is_a_group_of_its_own() -> None:
-    """Nothing is dropped, and nothing is given to a subagent that it does not follow."""
+    """No record is lost or given to the wrong subagent."""
     lines: list[Chain] = [reply("b", parent="gone"), user("c", parent="b"), user("", "nameless")]
     assert split_sidechains(lines) == ((lines[0], lines[1]), (lines[2],))
     assert split_sidechains([]) == ()
@@ -59,7 +59,7 @@ def test_a_sidechain_whose_start_is_lost_is_a_group_of_its_own() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)), max_size=10))
 def test_every_sidechain_record_is_in_one_group(links: list[tuple[int, int | None]]) -> None:
-    """Groups share out the lines, each in file order."""
+    """Groups partition the records, in file order."""
     lines: list[Chain] = [
         user(str(uuid), parent=None if parent is None else str(parent)) for uuid, parent in links
     ]
@@ -105,14 +105,14 @@ def test_the_sidecar_names_the_call() -> None:
     ],
 )
 def test_the_result_names_the_subagent(call: ToolCall) -> None:
-    """Without a sidecar the agent id in the call's result ties both."""
+    """Without a sidecar, the agent id in the call's result links them."""
     assert joined([SubagentCandidate("a1", "other")], main=[call]) == {
         "a1": ("main", "t1", JoinedBy.AGENT_ID)
     }
 
 
 def test_all_subagents_of_a_workflow_have_one_call() -> None:
-    """A workflow's result names the run, and every subagent of the run is its own."""
+    """A workflow's result names the run, and all its subagents belong to that call."""
     call = make_call("Workflow", {"name": "w"}, {"status": "async_launched", "runId": "r1"})
     candidates = [
         SubagentCandidate("a1", "one", run_id="r1"),
@@ -125,7 +125,7 @@ def test_all_subagents_of_a_workflow_have_one_call() -> None:
 
 
 def test_equal_prompts_are_joined_in_order() -> None:
-    """Old clients leave only the words: equal ones go to their calls first come, first served."""
+    """Old clients leave only the text: equal prompts are matched in order."""
     calls = [agent_call(call_id, prompt) for call_id, prompt in zip("stuv", "xyxx", strict=True)]
     candidates = [
         SubagentCandidate(agent, prompt) for agent, prompt in zip("abcde", "xxyxx", strict=True)
@@ -139,7 +139,7 @@ def test_equal_prompts_are_joined_in_order() -> None:
 
 
 def test_words_never_take_a_call_from_an_id() -> None:
-    """A call that an id claims is not free for an equal prompt, in whatever order they come."""
+    """A call linked by id is never matched by an equal prompt, in any order."""
     calls = [agent_call("t1", "same"), agent_call("t2", "same")]
     candidates = [
         SubagentCandidate("a1", "same"),
@@ -178,7 +178,7 @@ def test_subagents_start_subagents() -> None:
 
 
 def test_nobody_starts_itself() -> None:
-    """A fork begins with a copy of its parent's calls, its own start among them."""
+    """A fork begins with a copy of its parent's calls, including the one that started it."""
     copied = agent_call("t1", "go", {"agentId": "a1"})
     fork = SubagentCandidate("a1", "go", SubagentMeta(tool_use_id="t1"))
     assert joined([fork], main=[copied], a1=[copied]) == {"a1": ("main", "t1", JoinedBy.CALL_ID)}
@@ -202,12 +202,12 @@ def test_other_tools_start_nobody() -> None:
 
 
 def test_no_words_are_no_tie() -> None:
-    """An empty prompt joins nothing."""
+    """An empty prompt matches nothing."""
     assert joined([SubagentCandidate("a1", "")], main=[agent_call("t1", "")]) == {}
 
 
 def test_thousands_of_equal_prompts_are_joined_in_one_pass() -> None:
-    """Equal words are served from a queue, not searched for again and again."""
+    """Equal prompts are taken from a queue instead of searched again."""
     count = 3_000
     calls = [agent_call(f"t{n}", "same") for n in range(count)]
     found = joined([SubagentCandidate(f"a{n}", "same") for n in range(count)], main=calls)

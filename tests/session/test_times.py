@@ -1,4 +1,4 @@
-"""Moments and the time between them."""
+"""Timestamps and durations."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -49,12 +49,12 @@ def test_no_text_is_refused(text: str) -> None:
     ],
 )
 def test_time_runs_forward(start: str | None, end: str | None, expected: float | None) -> None:
-    """A duration needs two known moments in order."""
+    """A duration needs two valid times in order."""
     assert milliseconds_between(start, end) == expected
 
 
 def test_a_range_is_by_moment_and_not_by_text() -> None:
-    """Times in several zones and in no order give the earliest and the latest, as written."""
+    """Times in several zones and any order give the earliest and latest, as written."""
     early = "2026-01-01T13:00:00+02:00"
     assert find_range([LATER, None, early, "never", NOON]) == (early, LATER)
 
@@ -65,7 +65,7 @@ def test_nothing_has_no_range() -> None:
 
 
 def test_streams_merge_by_time() -> None:
-    """Streams interleave, but none changes its own order."""
+    """Streams are interleaved, and each keeps its own order."""
     first: list[tuple[str, str | None]] = [
         ("a", "2026-01-01T10:00:00Z"),
         ("b", None),

@@ -18,7 +18,7 @@ def tasks_after(*calls: ToolCall) -> list[tuple[TaskItem, ...]]:
 
 
 def create(task_id: str, subject: str) -> ToolCall:
-    """The creation of a task."""
+    """Return a call that creates a task."""
     return make_call(
         "TaskCreate",
         {"subject": subject, "description": f"{subject} it", "activeForm": f"{subject}ing"},
@@ -28,7 +28,7 @@ def create(task_id: str, subject: str) -> ToolCall:
 
 
 def item(task_id: str, subject: str, **facts: object) -> TaskItem:
-    """A task as `create` makes it, with what changed since."""
+    """Return a task as created by `create`, with later changes."""
     known: dict[str, object] = {
         "id": task_id,
         "subject": subject,
@@ -40,7 +40,7 @@ def item(task_id: str, subject: str, **facts: object) -> TaskItem:
 
 
 def test_the_client_has_the_last_word_on_todos() -> None:
-    """The list is the one that the client took over; an old client's has ids and priorities."""
+    """The list in the result counts; old clients add ids and priorities."""
     taken = {"content": "plan", "status": "in_progress", "priority": "high", "id": "1"}
     assert build_todos(
         [make_call("TodoWrite", {"todos": [PLAN]}, {"oldTodos": [], "newTodos": [taken]})]
@@ -73,7 +73,7 @@ def test_what_did_not_succeed_changes_no_list(outcome: Outcome) -> None:
 
 
 def test_tasks_are_folded_over_the_calls() -> None:
-    """Each call gives the state of all tasks, in the order in which they were made."""
+    """Each call gives the state of all tasks, in order of creation."""
     done = make_call(
         "TaskUpdate",
         {"taskId": "1", "status": "completed", "owner": "ann"},
@@ -94,7 +94,7 @@ def test_tasks_are_folded_over_the_calls() -> None:
 
 
 def test_blocking_is_noted_on_both_tasks() -> None:
-    """A task that waits for another names it, and is named by it, once."""
+    """Both the blocked and the blocking task name the other, once."""
     wait = make_call("TaskUpdate", {"taskId": "2", "addBlockedBy": ["1", "9"]})
     hold = make_call("TaskUpdate", {"taskId": "1", "addBlocks": ["2"]})
     assert tasks_after(create("1", "Plan"), create("2", "Build"), wait, hold)[-1] == (
@@ -104,7 +104,7 @@ def test_blocking_is_noted_on_both_tasks() -> None:
 
 
 def test_a_deleted_task_is_gone() -> None:
-    """The status `deleted` takes a task off the list."""
+    """The status `deleted` removes a task from the list."""
     delete = make_call("TaskUpdate", {"taskId": "1", "status": "deleted"})
     assert tasks_after(create("1", "Plan"), create("2", "Build"), delete)[-1] == (
         item("2", "Build"),
@@ -112,7 +112,7 @@ def test_a_deleted_task_is_gone() -> None:
 
 
 def test_a_list_corrects_what_was_known() -> None:
-    """A listing names all tasks there are, those of other sessions too, and keeps the details."""
+    """A listing has all tasks, also of other sessions, and known details are kept."""
     listed = make_call(
         "TaskList",
         {},
@@ -130,7 +130,7 @@ def test_a_list_corrects_what_was_known() -> None:
 
 
 def test_an_update_that_was_refused_says_nothing() -> None:
-    """A result that reports no success gives no state, although the call did not fail."""
+    """A result without success changes nothing, although the call did not fail."""
     refused = make_call(
         "TaskUpdate",
         {"taskId": "7", "status": "completed"},
@@ -140,7 +140,7 @@ def test_an_update_that_was_refused_says_nothing() -> None:
 
 
 def test_a_task_made_elsewhere_is_known_from_its_update() -> None:
-    """An update of a task that was made in another session starts its entry."""
+    """Updating a task of another session adds it."""
     update = make_call("TaskUpdate", {"taskId": "7", "status": "completed"})
     assert tasks_after(update) == [(TaskItem(id="7", status="completed"),)]
 

@@ -1,4 +1,4 @@
-"""Tool uses joined to their results."""
+"""Tool uses joined with their results."""
 
 import json
 from collections.abc import Sequence
@@ -27,21 +27,21 @@ from tests.session.chains import answer, in_a_row, reply, result, system, text, 
 
 
 def calls_of(*chain: Chain) -> tuple[ToolCall, ...]:
-    """The calls of `chain`, all of whose results have their call."""
+    """Return the calls of `chain`, after asserting that every result has its call."""
     calls, orphans = build_tool_calls(chain)
     assert orphans == ()
     return calls
 
 
 def outcomes_of(*chain: Chain) -> list[tuple[str, Outcome, bool]]:
-    """Each call's id, how it ended, and whether its answer is lost."""
+    """Return id, outcome and whether the result is missing for each call."""
     return [
         (call.id, Outcome(call.status, call.rejected_by), call.is_lost) for call in calls_of(*chain)
     ]
 
 
 def test_a_call_has_its_answer() -> None:
-    """A call knows what was asked, what came back, how it ended and how long it took."""
+    """A call has its input, its result, its outcome and its duration."""
     given = {"stdout": "a.py", "stderr": "", "interrupted": False, "isImage": False}
     call, answered = in_a_row(
         reply("b", use("t1", command="ls"), timestamp="2026-01-01T12:00:00Z"),
@@ -70,7 +70,7 @@ def test_a_call_has_its_answer() -> None:
 
 
 def test_a_call_without_an_answer_is_pending() -> None:
-    """The last call of a running session waits for its answer."""
+    """The last call of a running session is pending."""
     chain = in_a_row(user("a"), reply("b", use("t1")))
     assert outcomes_of(*chain) == [("t1", PENDING, False)]
     (call,) = calls_of(*chain)
@@ -78,7 +78,7 @@ def test_a_call_without_an_answer_is_pending() -> None:
 
 
 def test_an_answer_without_a_structured_result_is_an_unknown_one() -> None:
-    """Subagents and old clients wrote only what the model saw: answered, but not described."""
+    """Subagents and old clients recorded only text, so the result has no type."""
     (call,) = calls_of(reply("a", use("t1")), result("b", "t1", "a.py"))
     assert (call.result, call.text) == (UnknownResult(), "a.py")
 
@@ -96,13 +96,13 @@ def test_an_answer_without_a_structured_result_is_an_unknown_one() -> None:
     ],
 )
 def test_an_answer_is_lost_when_the_conversation_went_on(last: Chain, is_lost: bool) -> None:
-    """After the next prompt, or the end of the turn, no answer will come any more."""
+    """After the next prompt, or the end of the turn, no result will follow."""
     calls, _ = build_tool_calls([user("a"), reply("b", use("t1")), last])
     assert (calls[0].status, calls[0].is_lost) == (ToolStatus.PENDING, is_lost)
 
 
 def test_parallel_results_find_their_calls() -> None:
-    """Results come in the order in which tools end, and several may share a record."""
+    """Results are in the order in which tools end, and several may share a record."""
     chain = [
         reply("a", use("t1"), use("t2"), use("t3")),
         result("b", "t3", "third"),
@@ -116,7 +116,7 @@ def test_parallel_results_find_their_calls() -> None:
 
 
 def test_a_call_that_is_written_twice_is_one_call() -> None:
-    """The first line of a call counts, and the last of its answers."""
+    """The first line of a call counts, and the last of its results."""
     chain = [
         reply("a", use("t1")),
         reply("b", use("t1")),
@@ -129,13 +129,13 @@ def test_a_call_that_is_written_twice_is_one_call() -> None:
 
 
 def test_results_without_a_call_are_reported() -> None:
-    """A fork, or a torn line, may leave the answer without its question."""
+    """A fork or a torn line may leave a result without its call."""
     calls, orphans = build_tool_calls([result("a", "t1"), result("b", "t2"), reply("c", use("t2"))])
     assert ([call.id for call in calls], orphans) == (["t2"], ("t1",))
 
 
 def test_calls_without_an_id_are_all_there() -> None:
-    """A proxy that gives no ids loses no call, though none finds an answer."""
+    """Calls without ids, written by a proxy, are kept, but have no result."""
     chain = [reply("a", use(""), use("")), reply("b", use("", "Read"))]
     assert [(call.id, call.name) for call in calls_of(*chain)] == [
         ("", "Bash"),
@@ -194,7 +194,7 @@ ERROR = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
 def test_the_apis_own_tools_are_answered_by_the_api(
     call: str, answered: dict[str, object], expected: Outcome
 ) -> None:
-    """Calls of server tools and their results are both in assistant messages."""
+    """Calls of server tools and their results are in assistant messages."""
     asked = {"type": call, "id": "s1", "name": "web_search", "input": {"query": "x"}}
     lines = in_a_row(reply("a", asked), reply("b", {**answered, "tool_use_id": "s1"}))
     assert outcomes_of(*lines) == [("s1", expected, False)]
@@ -211,7 +211,7 @@ def test_a_server_result_has_no_words_for_the_client() -> None:
 
 
 def test_large_output_is_in_another_file() -> None:
-    """A call knows the file that its whole output was put into."""
+    """A call names the file with its complete output."""
     words = "<persisted-output>\nFull output saved to: /p/b1.txt\n\nPreview (first 2KB):\n1\n2"
     (call,) = calls_of(reply("a", use("t1")), result("b", "t1", words))
     assert call.spilled == SpilledOutput("/p/b1.txt", None, "1\n2")
@@ -222,7 +222,7 @@ IDS = st.lists(st.sampled_from(["t1", "t2", "t3", "t4"]), max_size=3)
 
 @given(st.lists(st.tuples(st.booleans(), IDS)))
 def test_each_id_is_joined_once(lines: Sequence[tuple[bool, list[str]]]) -> None:
-    """Any arrangement of calls and results gives each called id once, answered if it was."""
+    """Any arrangement of calls and results gives each call once, with its result if any."""
     chain: list[Chain] = []
     for is_call, ids in lines:
         if is_call:

@@ -1,4 +1,4 @@
-"""The forest of parent links, the main path through it, and its branches."""
+"""The tree of parent links, its main path, and its branches."""
 
 from collections.abc import Sequence
 
@@ -31,25 +31,25 @@ def shape_of(tree: Tree) -> tuple[object, ...]:
 
 
 def path_of(chain: Sequence[Chain]) -> tuple[str, ...]:
-    """The path to the live end of `chain`."""
+    """Return the path to the live end of `chain`."""
     tree = build_tree(chain)
     return find_path(tree, find_leaf(tree))
 
 
 def main_path_of(chain: Sequence[Chain]) -> tuple[str, ...]:
-    """All of `chain` that was not abandoned."""
+    """Return the part of `chain` that was not abandoned."""
     return find_main_path(build_tree(chain), path_of(chain), lambda: branches_of(chain))
 
 
 def branches_of(chain: Sequence[Chain], *, rewound_to_start: bool = False) -> tuple[Branch, ...]:
-    """The branches of `chain`."""
+    """Return the branches of `chain`."""
     tree = build_tree(chain, rewound_to_start=rewound_to_start)
     path = find_path(tree, find_leaf(tree))
     return find_branches(tree, path, rewound_to_start=rewound_to_start)
 
 
 def test_nothing_grows_no_tree() -> None:
-    """An empty file has an empty tree, no leaf, no path and no branch."""
+    """An empty file has no tree, no leaf, no path and no branch."""
     assert shape_of(build_tree([])) == ((), {}, frozenset(), frozenset())
     assert (find_leaf(build_tree([])), path_of([]), branches_of([])) == (None, (), ())
 
@@ -61,13 +61,13 @@ def test_links_follow_their_parents() -> None:
 
 
 def test_a_lost_parent_makes_a_root() -> None:
-    """A link whose parent is not in the file begins a tree of its own, and is known as orphan."""
+    """A record whose parent is not in the file is a root, and marked as an orphan."""
     tree = build_tree([user("a"), user("b", parent="gone"), reply("c", parent="b")])
     assert shape_of(tree) == (("a", "b"), {"b": ("c",)}, frozenset("b"), frozenset())
 
 
 def test_a_child_may_come_before_its_parent() -> None:
-    """File order does not decide who follows whom."""
+    """Parents do not depend on file order."""
     tree = build_tree([reply("b", parent="a"), user("a")])
     assert shape_of(tree) == (("a",), {"a": ("b",)}, frozenset(), frozenset())
 
@@ -82,7 +82,7 @@ def test_a_child_may_come_before_its_parent() -> None:
     ],
 )
 def test_circles_are_cut(parents: dict[str, str | None], cut: str, roots: str) -> None:
-    """Of each circle the link that comes first in the file becomes a root."""
+    """In each cycle the first record in the file becomes a root."""
     tree = build_tree([user(uuid, parent=parent) for uuid, parent in parents.items()])
     assert (tree.cut, tree.roots) == (frozenset(cut), tuple(roots))
 
@@ -105,7 +105,7 @@ def test_every_link_has_one_place(parents: dict[str, str | None]) -> None:
 
 @given(PARENT_MAPS)
 def test_the_main_path_names_nothing_twice(parents: dict[str, str | None]) -> None:
-    """The path goes from a root to a link that nothing follows, and each uuid is on it once."""
+    """The path goes from a root to a record without children, and each uuid is on it once."""
     tree = build_tree([User(uuid=uuid, parent_uuid=above) for uuid, above in parents.items()])
     path = find_path(tree, find_leaf(tree))
     assert len(set(path)) == len(path)
@@ -122,7 +122,7 @@ def test_the_main_path_names_nothing_twice(parents: dict[str, str | None]) -> No
 def test_no_shape_of_conversation_repeats_a_record(
     shapes: list[tuple[str, str | None, str | None]],
 ) -> None:
-    """Calls, results, compactions and asides in any arrangement give a path without repeats."""
+    """Any arrangement of calls, results, compactions and asides gives a path without repeats."""
     chain: list[Chain] = []
     for number, (kind, parent, other) in enumerate(shapes):
         uuid = str(number)
@@ -143,7 +143,7 @@ def test_no_shape_of_conversation_repeats_a_record(
 
 @pytest.mark.slow
 def test_a_long_chain_is_no_deep_recursion() -> None:
-    """A hundred thousand links in a row build a tree, a path and no branch."""
+    """A hundred thousand records in a row cause no recursion error."""
     chain: list[Chain] = [
         User(uuid=str(n), parent_uuid=str(n - 1) if n else None) for n in range(100_000)
     ]
@@ -161,7 +161,7 @@ def test_many_prompts_behind_a_long_run_are_found_in_one_pass() -> None:
 
 @pytest.mark.slow
 def test_a_long_circle_is_cut_once() -> None:
-    """A circle of a hundred thousand links loses one link only."""
+    """A cycle of a hundred thousand records loses only one link."""
     chain = [User(uuid=str(n), parent_uuid=str((n + 1) % 100_000)) for n in range(100_000)]
     assert build_tree(chain).cut == {"0"}
 
@@ -175,7 +175,7 @@ def test_the_leaf_is_the_last_word() -> None:
 
 
 def test_the_leaf_is_followed_by_nothing() -> None:
-    """A record that was written again after its own replies is not an end."""
+    """A record that was written again after its own replies is not a leaf."""
     chain = [reply("b", parent="a"), system("c", "turn_duration", "b"), user("a")]
     assert find_leaf(build_tree(chain)) == "b"
 
@@ -188,7 +188,7 @@ def test_of_several_ends_the_last_line_counts() -> None:
 
 
 def test_the_path_goes_past_compactions() -> None:
-    """A compaction has no parent, but names the record before it: the path is the whole history."""
+    """A boundary has no parent, but names the record before it: the path is the whole history."""
     chain = [
         *in_a_row(user("a"), reply("b"), system("c", "turn_duration")),
         *in_a_row(boundary("d", "b"), summary("e"), user("f"), reply("g")),
@@ -197,7 +197,7 @@ def test_the_path_goes_past_compactions() -> None:
 
 
 def test_a_compaction_that_names_a_lost_record_follows_the_last_word() -> None:
-    """If the named record was never written, the last message before the cut replaces it."""
+    """If the named record was never written, the last message before the cut is used."""
     chain = [
         *in_a_row(user("a"), reply("b"), progress("c", "hook_progress")),
         *in_a_row(boundary("d", "gone"), summary("e"), user("f")),
@@ -245,7 +245,7 @@ def test_calls_beside_the_path_are_on_it() -> None:
 
 
 def test_a_call_that_a_crash_left_behind_is_on_the_path() -> None:
-    """The next prompt follows the words of a reply whose call was never answered."""
+    """The next prompt follows a reply whose call was never answered."""
     same = {"id": "m1"}
     chain = [
         user("a"),
@@ -271,7 +271,7 @@ def test_what_answers_other_calls_stays_off_the_path() -> None:
 
 
 def test_a_rewind_is_a_branch() -> None:
-    """Two prompts after one turn are a branch; the dead one is an option that is not chosen."""
+    """Two prompts after one turn are a branch; the abandoned one is not chosen."""
     chain = [
         *in_a_row(user("a", "one"), reply("b"), system("c", "turn_duration")),
         *in_a_row(user("d", "two", "c"), reply("e"), system("f", "turn_duration")),
@@ -282,7 +282,7 @@ def test_a_rewind_is_a_branch() -> None:
 
 
 def test_a_rewind_is_found_behind_asides() -> None:
-    """Attachments, injected lines and commands for the client alone do not hide a branch."""
+    """Attachments, injected records and local commands do not hide a branch."""
     chain = [
         *in_a_row(user("a", "one"), reply("b")),
         *in_a_row(
@@ -299,7 +299,7 @@ def test_a_rewind_is_found_behind_asides() -> None:
 
 
 def test_two_replies_to_one_prompt_are_a_branch() -> None:
-    """A prompt that was sent again has two answers; lines of one message are one answer."""
+    """A prompt sent again has two replies; lines of one message are one reply."""
     same = {"id": "m1"}
     chain = [
         user("a"),
@@ -353,7 +353,7 @@ def test_only_prompts_branch(words: str) -> None:
 
 
 def test_a_command_that_is_answered_is_a_prompt() -> None:
-    """A command that the model works on takes the conversation up as any prompt does."""
+    """A command that the model answers continues the conversation like a prompt."""
     chain = [
         user("a"),
         reply("b", parent="a"),
@@ -436,7 +436,7 @@ def test_a_file_without_links_misses_none() -> None:
 
 
 def test_signs_of_life_without_a_parent_are_no_gap() -> None:
-    """A piece of the chain without messages does not interrupt the conversation."""
+    """A detached part without messages does not interrupt the conversation."""
     chain = [
         *in_a_row(user("a"), reply("b")),
         *in_a_row(progress("c", "hook_progress", "gone"), progress("d", "hook_progress")),
@@ -445,7 +445,7 @@ def test_signs_of_life_without_a_parent_are_no_gap() -> None:
 
 
 def test_a_root_above_its_own_past_follows_nothing() -> None:
-    """A child written before its parent does not close a cycle when pieces are joined."""
+    """A child written before its parent does not close a cycle when parts are joined."""
     chain = [reply("b", parent="a"), user("a"), user("c", parent="gone")]
     assert build_tree(chain).before == {"c": "a"}
 
@@ -466,7 +466,7 @@ def test_only_another_continuation_leaves_something_behind() -> None:
 
 
 def test_a_rewind_in_a_piece_apart_is_decided_by_its_last_word() -> None:
-    """A detached branch has a chosen continuation, too, and only the other one is abandoned."""
+    """In a detached part, too, only the branch that was not continued is abandoned."""
     chain = [
         *in_a_row(user("a"), reply("b")),
         user("c", "one", "gone"),

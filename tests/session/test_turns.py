@@ -1,4 +1,4 @@
-"""Turns: from what opened one to before the next opening."""
+"""Turns: everything from one opening record to the next."""
 
 from collections.abc import Sequence
 
@@ -36,13 +36,13 @@ def ids_of(*chain: Chain) -> list[tuple[InputKind | None, list[str]]]:
 
 
 def test_nothing_has_no_turns() -> None:
-    """A session without messages has no turns, whatever the client attached to it."""
+    """A session without messages has no turns, whatever its attachments."""
     assert ids_of() == []
     assert ids_of(attachment("a", "date"), system("b", "informational", "a")) == []
 
 
 def test_a_turn_has_all_that_its_prompt_led_to() -> None:
-    """Prompt, calls, results and the reply are one turn, with its times and its mode."""
+    """Prompt, calls, results and reply are one turn, with times and mode."""
     chain = in_a_row(
         user(
             "a",
@@ -92,7 +92,7 @@ def test_the_clients_own_time_counts_first() -> None:
 
 
 def test_a_turn_without_times_has_no_duration() -> None:
-    """Nothing is made up for records without a time."""
+    """Records without times give no duration."""
     (turn,) = turns_of([user("a")])
     assert (turn.start, turn.end, turn.active_ms) == (None, None, None)
 
@@ -124,7 +124,7 @@ def test_without_ids_each_opening_starts_a_turn() -> None:
 
 
 def test_records_before_any_prompt_are_a_turn_without_one() -> None:
-    """A file may begin in the middle of a turn whose prompt is lost."""
+    """A file may begin in the middle of a turn."""
     (first, second) = turns_of(in_a_row(reply("a", "and so"), user("b", "next")))
     assert (first.prompt, first.kind, first.words, first.contexts, first.command) == (
         None,
@@ -137,7 +137,7 @@ def test_records_before_any_prompt_are_a_turn_without_one() -> None:
 
 
 def test_woven_conversations_stay_apart() -> None:
-    """Two clients that write one file mix their lines; each record follows its own parent."""
+    """If two clients write to one file, each record follows its own parent."""
     chain = [
         user("a", "one", promptId="p1"),
         user("b", "two", promptId="p2"),
@@ -153,7 +153,7 @@ def test_woven_conversations_stay_apart() -> None:
 
 
 def test_a_fork_gives_one_id_to_all_that_it_copies() -> None:
-    """Prompts that share an id are turns of their own, and their results stay with them."""
+    """Prompts that share an id are separate turns, with their own results."""
     chain = in_a_row(
         user("a", "one", promptId="p1"),
         reply("b", use("t1")),
@@ -169,7 +169,7 @@ def test_a_fork_gives_one_id_to_all_that_it_copies() -> None:
 
 
 def test_a_command_may_have_the_id_of_the_prompt_before() -> None:
-    """Some clients take a new id for prompts only; the command is a turn all the same."""
+    """Some clients use new ids only for prompts; the command is still a turn."""
     chain = in_a_row(
         user("a", "one", promptId="p1"),
         reply("b", "done"),
@@ -211,7 +211,7 @@ def test_the_compact_command_follows_its_summary() -> None:
 
 
 def test_a_queued_prompt_is_part_of_the_turn_that_takes_it_up() -> None:
-    """Words that were delivered into a running turn do not open one."""
+    """A prompt delivered into a running turn does not start one."""
     chain = in_a_row(
         user("a", "one"),
         reply("b", use("t1")),
@@ -223,7 +223,7 @@ def test_a_queued_prompt_is_part_of_the_turn_that_takes_it_up() -> None:
 
 
 def test_a_turn_has_the_facts_of_its_prompt() -> None:
-    """Words, contexts and command of a turn are those of the prompt that opened it."""
+    """Text, contexts and command of a turn are those of its prompt."""
     command = user("a", "<command-name>/review</command-name><command-args>it</command-args>")
     typed = user("b", "<system-reminder>brief</system-reminder>go")
     assert [(turn.words, turn.contexts, turn.command) for turn in turns_of([command, typed])] == [
@@ -252,7 +252,7 @@ LINKS = st.lists(
 def test_turns_share_out_the_messages(
     links: list[tuple[str, str | None, str | None]],
 ) -> None:
-    """Each message is in one turn exactly, turns are numbered, and none is empty."""
+    """Each message is in exactly one turn, turns are numbered, and none is empty."""
     chain: list[Chain] = []
     for number, (kind, parent, prompt_id) in enumerate(links):
         uuid = str(number)
@@ -296,7 +296,7 @@ def test_turns_share_out_the_messages(
 def test_what_a_message_means_for_the_session(
     before: list[Chain], record: Chain, is_copy: bool, expected: RoundKind | None
 ) -> None:
-    """An opening begins a session, a round or, with a copy, a resumed one; the rest continues."""
+    """A message starts a session, a round or a resumed round, or continues one."""
     messages = build_messages([*before, record], (), is_subagent=False)
     assert classify_round(messages[-1], messages, is_copy=is_copy) is expected
 
@@ -332,5 +332,5 @@ def test_a_reply_without_a_prompt_is_a_turn() -> None:
 
 
 def test_what_has_no_name_was_not_left_behind() -> None:
-    """A turn without uuids cannot be known to be off the main path."""
+    """A turn without uuids cannot be off the main path."""
     assert [turn.is_on_main_path for turn in turns_of([user("", "one")], ["c"])] == [True]

@@ -19,7 +19,7 @@ WORDS = (Text(text="hello"),)
 
 
 def test_only_what_was_injected_is_hidden() -> None:
-    """Of all kinds of input, injected text and warm-ups alone are of no interest."""
+    """Only injected text and warm-ups are hidden."""
     hidden = {kind for kind in InputKind if not is_visible_prompt(Prompt(kind, "words"))}
     assert hidden == {InputKind.INJECTED, InputKind.WARMUP}
 
@@ -38,7 +38,7 @@ def test_only_what_was_injected_is_hidden() -> None:
     ],
 )
 def test_a_block_is_empty_if_there_is_nothing_to_read(block: ContentBlock, expected: bool) -> None:
-    """Blank words and thoughts are empty; a call and what is not known here never are."""
+    """Blank text and thinking are empty; calls and unknown blocks never are."""
     assert is_empty_block(block) is expected
 
 
@@ -58,6 +58,6 @@ def test_a_block_is_empty_if_there_is_nothing_to_read(block: ContentBlock, expec
 def test_a_reply_is_seen_if_it_says_or_does_something(
     content: tuple[ContentBlock, ...], is_failure: bool, is_made_up: bool, expected: bool
 ) -> None:
-    """Empty replies and the client's own filler are hidden, failures never."""
+    """Empty replies and the client's fillers are hidden, failures never."""
     seen = is_visible_reply(content, is_failure=is_failure, is_made_up=is_made_up)
     assert seen is expected

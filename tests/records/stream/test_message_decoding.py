@@ -65,7 +65,7 @@ def test_an_unknown_subtype_keeps_its_text() -> None:
 
 
 def test_a_repaired_unknown_subtype_keeps_text_that_can_be_read() -> None:
-    """The text that is kept is JSON even where the line was not quite."""
+    """The kept text is valid JSON even if the line was not."""
     line = b'{"type":"system","subtype":"weather","sun":NaN}'
     assert decode_message(line) == UnknownMessage(
         kind="system/weather", raw=Raw(b'{"type":"system","subtype":"weather","sun":null}')
@@ -130,12 +130,12 @@ def test_noise_around_a_message_is_skipped(before: bytes, behind: bytes) -> None
     ],
 )
 def test_noise_around_something_else_stays_noise(line: bytes) -> None:
-    """An object amid other text is a message only when its type is known."""
+    """An object within other text is a message only if its type is known."""
     assert decode_message(line) is None
 
 
 def test_a_message_carries_its_span() -> None:
-    """The span that the reader gives is on the message, whatever steps it took."""
+    """A message has the span given by the reader, even after repairs."""
     span = Span("out.jsonl", 10, 20)
     expected = KeepAlive(span=span)
     assert decode_message(b'{"type":"keep_alive"}', span) == expected
@@ -171,7 +171,7 @@ def test_a_repaired_array_is_still_an_array() -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_indented_output_is_one_value(newline: str) -> None:
-    """Output that a formatter went over reads the same."""
+    """Reformatted output gives the same messages."""
     result = {"type": "result", "subtype": "success", "errors": ["a", "b"]}
     expected = Result(subtype="success", errors=("a", "b"))
     data = json.dumps(result, indent=2).replace("\n", newline).encode()
@@ -189,7 +189,7 @@ def test_output_is_split_at_line_feeds_only() -> None:
 
 @given(st.lists(st.sampled_from(list(LINES))))
 def test_output_is_the_messages_of_its_lines(lines: list[bytes]) -> None:
-    """Lines together give what they give one by one, and their spans tile the output."""
+    """Lines together give the same messages as one by one, and their spans tile the output."""
     data = b"".join(line + b"\n" for line in lines)
     messages = decode_output(data)
     spans = [message.span for message in messages if message.span is not None]
@@ -201,7 +201,7 @@ def test_output_is_the_messages_of_its_lines(lines: list[bytes]) -> None:
 
 @given(st.binary() | st.sampled_from(list(LINES)).flatmap(_damage))
 def test_no_bytes_raise(line: bytes) -> None:
-    """Any bytes give a message or none, never an exception."""
+    """Any bytes give a message or None, never an exception."""
     message = decode_message(line)
     assert message is None or message.span is None
     assert all(isinstance(found, Message) for found in decode_output(line))
@@ -248,19 +248,19 @@ NEITHER = [
 
 @pytest.mark.parametrize("line", STREAM)
 def test_a_stream_message_looks_like_one(line: bytes) -> None:
-    """Spelling and types that only the stream has are recognised, amid noise too."""
+    """Spelling and types that only the stream has are recognised, even within other text."""
     assert looks_like_stream(line) is True
 
 
 @pytest.mark.parametrize("kind", sorted(STREAM_TYPES))
 def test_some_types_are_of_the_stream_alone(kind: str) -> None:
-    """A type that no transcript has needs no further sign."""
+    """A type that transcripts never have is enough."""
     assert looks_like_stream(b'{"type":"%b"}' % kind.encode()) is True
 
 
 @pytest.mark.parametrize("line", TRANSCRIPT)
 def test_a_record_does_not_look_like_a_stream_message(line: bytes) -> None:
-    """The transcript's spelling decides, and the inside of a message does not count."""
+    """The transcript's spelling decides; fields inside the message do not count."""
     assert looks_like_stream(line) is False
 
 
@@ -272,5 +272,5 @@ def test_other_lines_are_no_stream(line: bytes) -> None:
 
 @given(st.binary())
 def test_any_bytes_have_an_answer(line: bytes) -> None:
-    """No bytes raise."""
+    """Any bytes give a result, never an exception."""
     assert looks_like_stream(line) in (True, False)

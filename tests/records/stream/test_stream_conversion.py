@@ -55,7 +55,7 @@ def _convert(line: bytes) -> Record | None:
 
 
 def test_an_assistant_message_is_an_assistant_record() -> None:
-    """Everything that a transcript keeps of an answer is taken over."""
+    """All fields that a transcript has of a reply are converted."""
     line = (
         b'{"type":"assistant","uuid":"u1","session_id":"s1","timestamp":"2026-01-01T00:00:00.000Z",'
         b'"message":{"id":"m1","model":"claude-x","content":[{"type":"text","text":"hi"}]},'
@@ -92,14 +92,14 @@ def test_a_subagents_message_is_a_sidechain_record() -> None:
 
 @pytest.mark.parametrize("field", [b'"parent_tool_use_id":"t0"', b'"agent_id":"a1"'])
 def test_either_sign_makes_a_sidechain(field: bytes) -> None:
-    """Older clients name the call only; a background agent may be known by its id only."""
+    """Old clients name only the call; a background agent may only have its id."""
     record = _convert(b'{"type":"user",%b}' % field)
     assert isinstance(record, User)
     assert record.is_sidechain is True
 
 
 def test_an_error_of_the_api_is_marked_as_one() -> None:
-    """Older clients give the error only, newer ones its details too."""
+    """Old clients have only the error, newer ones its details too."""
     error = Raw(b'"rate_limit"')
     assert _convert(b'{"type":"assistant","error":"rate_limit"}') == Assistant(
         span=SPAN, error=error, is_api_error_message=True
@@ -193,13 +193,13 @@ def test_the_result_of_an_mcp_tool_is_unwrapped() -> None:
     "result", [b'{"content":"a"}', b'{"content":"a","_meta":{},"path":"/p"}', b'["content"]']
 )
 def test_other_results_stay_as_they_are(result: bytes) -> None:
-    """A result of another tool is not taken apart because it has a content, too."""
+    """The result of another tool is kept unchanged, even if it has a `content`."""
     record = _convert(b'{"type":"user","tool_use_result":%b}' % result)
     assert record == User(span=SPAN, tool_use_result=Raw(result))
 
 
 def test_a_prompt_keeps_its_origin() -> None:
-    """The origin of a prompt is in the transcript's terms."""
+    """The origin of a prompt has the transcript's values."""
     line = (
         b'{"type":"user","message":{"content":"hi"},"isReplay":true,'
         b'"origin":{"kind":"channel","server":"chat","runId":"r"}}'
@@ -229,7 +229,7 @@ def test_a_reply_that_the_client_made_is_meta() -> None:
 @pytest.mark.parametrize("synthetic", [b"true", b"false"])
 @pytest.mark.parametrize("content", [b'"%b"', b'["%b"]', b'[{"type":"text","text":"%b"}]'])
 def test_a_summary_is_known_by_its_opening(content: bytes, synthetic: bytes) -> None:
-    """The summary of a compaction is marked as such; the stream itself hardly does."""
+    """A compaction summary is recognised by its first words; the stream hardly marks it."""
     text = SUMMARY_OPENING.encode() + b" that ran out."
     line = b'{"type":"user","message":{"content":%b},"isSynthetic":%b}'
     record = _convert(line % (content % text, synthetic))
@@ -247,7 +247,7 @@ def test_a_prompt_that_quotes_a_summary_is_a_prompt() -> None:
 
 
 def test_a_compaction_is_a_boundary_record() -> None:
-    """Everything in the stream about a compaction is in the transcript's terms."""
+    """All compaction data of the stream is converted to the transcript's fields."""
     line = (
         b'{"type":"system","subtype":"compact_boundary","uuid":"u1","session_id":"s1",'
         b'"compact_metadata":{"trigger":"auto","pre_tokens":9,"post_tokens":2,"duration_ms":3,'
@@ -276,7 +276,7 @@ def test_a_compaction_is_a_boundary_record() -> None:
 
 
 def test_a_compaction_without_details_is_a_boundary_still() -> None:
-    """A boundary needs no metadata."""
+    """Metadata is optional."""
     line = b'{"type":"system","subtype":"compact_boundary"}'
     assert _convert(line) == CompactBoundary(span=SPAN, subtype="compact_boundary")
 
@@ -330,7 +330,7 @@ def test_notices_of_the_transcript_are_system_records(fields: bytes, expected: R
 
 
 def test_all_else_is_in_no_file() -> None:
-    """Signals, control frames, results and unknown messages have no record."""
+    """Signals, control messages, results and unknown messages have no record."""
     types = {*STREAM_TYPES, "result", "telepathy"}
     lines = [b'{"type":"%b"}' % kind.encode() for kind in types]
     subtypes = {*MESSAGE_SUBTYPES, "weather"} - IN_FILES
@@ -385,19 +385,19 @@ JOINED = Assistant(
 
 
 def test_the_transcript_has_the_last_word() -> None:
-    """Its envelope, content, stop reason and whole usage stay; only gaps are filled."""
+    """Its envelope, content, stop reason and usage are kept; only gaps are filled."""
     assert join([WRITTEN], [SAID]) == (JOINED,)
 
 
 def test_a_flag_that_the_transcript_does_not_raise_stays_down() -> None:
-    """A transcript leaves out what is not so, and that is its word too."""
+    """A flag missing in the transcript counts as false."""
     written = User(uuid="u1", message=Prompt(content="hi"))
     streamed = User(uuid="u1", is_meta=True, is_sidechain=True, origin=None)
     assert merge(written, streamed) == written
 
 
 def test_a_missing_message_is_filled_whole() -> None:
-    """A record without its message gets the stream's."""
+    """A record without a message gets the one from the stream."""
     message = Prompt(content="hi")
     assert merge(User(uuid="u1"), User(uuid="u1", message=message)) == User(
         uuid="u1", message=message
@@ -417,7 +417,7 @@ def test_records_of_two_types_are_not_mixed() -> None:
 
 
 def test_what_is_only_in_one_place_is_kept() -> None:
-    """Records keep their order, followed by what is not written yet."""
+    """Records keep their order, followed by those that are not written yet."""
     mode = Mode(mode="normal")
     alone = User(uuid="u0")
     ahead = UserMessage(uuid="u2", message=Prompt(content="next"))
@@ -430,7 +430,7 @@ def test_what_is_only_in_one_place_is_kept() -> None:
 
 
 def test_a_record_that_is_written_twice_is_merged_twice() -> None:
-    """Copies in other files have the same uuid and get the same filling."""
+    """Copies in other files have the same uuid and are completed alike."""
     assert join([WRITTEN, WRITTEN], [SAID]) == (JOINED, JOINED)
 
 

@@ -80,7 +80,7 @@ PLACEHOLDERS = {"message.usage", "message.stop_reason"}
 
 
 class Pair(NamedTuple):
-    """A record as the stream and as the transcript of the same run have it."""
+    """A record from the stream and the same one from the transcript."""
 
     run: str
     streamed: Chain
@@ -136,7 +136,7 @@ def _contradictions(said: msgspec.Struct, written: msgspec.Struct, path: str = "
 
 
 def _undeclared(parsed: object, value: object, path: str) -> Iterator[str]:
-    """Names in `parsed` that the type of `value` has no field for."""
+    """Return names in `parsed` for which the type of `value` has no field."""
     if isinstance(value, msgspec.Struct) and isinstance(parsed, dict):
         fields = {info.encode_name: info.name for info in msgspec.structs.fields(value)}
         for key in parsed.keys() - {value.__struct_config__.tag_field}:
@@ -159,7 +159,7 @@ def _parse(data: bytes) -> Iterator[object]:
 
 
 def test_every_line_of_every_stream_is_a_known_message(shared: Path) -> None:
-    """No message of the samples is unknown, and no line is left out."""
+    """No message in the samples is unknown, and no line is skipped."""
     messages: list[StreamMessage] = []
     expected = 0
     for path in _stream_files(shared):
@@ -194,7 +194,7 @@ def test_a_log_around_indented_messages_is_not_mistaken_for_them(shared: Path) -
 
 
 def test_streams_and_transcripts_are_distinguished(shared: Path) -> None:
-    """Every line of every sample is recognised for what it is."""
+    """Every line of every sample is recognised correctly."""
     lines = {
         True: list(_lines(_stream_files(shared))),
         False: list(_lines(_transcripts(shared))),
@@ -229,7 +229,7 @@ def test_stream_and_transcript_have_the_same_content(shared: Path, version: str)
 
 @pytest.mark.parametrize("version", JOINED)
 def test_stream_and_transcript_do_not_contradict_each_other(shared: Path, version: str) -> None:
-    """A converted message differs only where the stream knows less, and merging changes nothing."""
+    """A converted message differs only where the stream has less, and merging changes nothing."""
     pairs = [
         pair
         for pair in _pairs(shared / "real_cli" / version)

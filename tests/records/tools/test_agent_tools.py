@@ -259,11 +259,11 @@ RESULTS: list[tuple[str, bytes, ToolOutput]] = [
 
 @pytest.mark.parametrize(("name", "text", "expected"), INPUTS)
 def test_agent_inputs_are_typed(name: str, text: bytes, expected: ToolInput) -> None:
-    """The input of each tool that starts or addresses others has a class of its own."""
+    """The input of each agent tool has a class."""
     assert parse_input(name, Raw(text)) == expected
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), RESULTS)
 def test_agent_results_are_typed(name: str, text: bytes, expected: ToolOutput) -> None:
-    """The result of such a tool has a class; `Agent` has one per status, and a general one."""
+    """The result of each agent tool has a class; `Agent` has one per status, and a general one."""
     assert parse_result(name, Raw(text)) == expected

@@ -257,13 +257,13 @@ RESULTS: list[tuple[str, bytes, ToolOutput]] = [
 
 @pytest.mark.parametrize(("name", "text", "expected"), INPUTS)
 def test_file_inputs_are_typed(name: str, text: bytes, expected: ToolInput) -> None:
-    """The input of each tool that works on files has a class of its own."""
+    """The input of each file tool has a class."""
     assert parse_input(name, Raw(text)) == expected
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), RESULTS)
 def test_file_results_are_typed(name: str, text: bytes, expected: ToolOutput) -> None:
-    """The result of each tool that works on files has a class; `Read` has one per `type`."""
+    """The result of each file tool has a class; `Read` has one per `type`."""
     assert parse_result(name, Raw(text)) == expected
 
 
@@ -281,7 +281,7 @@ def test_file_results_are_typed(name: str, text: bytes, expected: ToolOutput) ->
     ],
 )
 def test_changed_lines_are_counted(result: ToolOutput, expected: LineCount) -> None:
-    """An edit counts by its patch, a new file by its lines, and anything else not at all."""
+    """An edit counts by its patch, a new file by its lines, anything else not at all."""
     assert count_changed_lines(result) == expected
 
 
@@ -289,19 +289,19 @@ LINES = st.lists(st.sampled_from(["a", "b", "+", "-", ""]), max_size=8)
 
 
 def test_context_and_missing_newline_marks_do_not_count() -> None:
-    """Only lines that begin with plus or minus are changes, whatever follows the sign."""
+    """Only lines that start with plus or minus are changes."""
     hunk = PatchHunk(lines=(" same", "+++", "---", "", "\\ No newline at end of file"))
     assert count_patch_lines((hunk,)) == LineCount(added=1, removed=1)
 
 
 def test_only_newlines_end_lines() -> None:
-    """Characters that Python's `splitlines` takes for line ends are text here."""
+    """Other characters that `splitlines` treats as line ends are text."""
     assert count_text_lines("a\u2028b\rc\x0cd\n") == 1
 
 
 @given(LINES)
 def test_a_text_has_as_many_lines_as_were_joined(lines: list[str]) -> None:
-    """Lines that each end in a newline are counted one by one."""
+    """The number of lines equals the number of line feeds."""
     assert count_text_lines("".join(f"{line}\n" for line in lines)) == len(lines)
 
 

@@ -164,13 +164,13 @@ RESULTS: list[tuple[str, bytes, ToolOutput]] = [
 
 @pytest.mark.parametrize(("name", "text", "expected"), INPUTS)
 def test_search_inputs_are_typed(name: str, text: bytes, expected: ToolInput) -> None:
-    """The input of each tool that searches has a class of its own."""
+    """The input of each search tool has a class."""
     assert parse_input(name, Raw(text)) == expected
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), RESULTS)
 def test_search_results_are_typed(name: str, text: bytes, expected: ToolOutput) -> None:
-    """The result of each tool that searches has a class; one that stepped aside is `Detached`."""
+    """The result of each search tool has a class; one in the background is `Detached`."""
     assert parse_result(name, Raw(text)) == expected
 
 

@@ -327,13 +327,13 @@ RESULTS: list[tuple[str, bytes, ToolOutput]] = [
 
 @pytest.mark.parametrize(("name", "text", "expected"), INPUTS)
 def test_planning_inputs_are_typed(name: str, text: bytes, expected: ToolInput) -> None:
-    """The input of each tool that organises the work has a class of its own."""
+    """The input of each planning tool has a class."""
     assert parse_input(name, Raw(text)) == expected
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), RESULTS)
 def test_planning_results_are_typed(name: str, text: bytes, expected: ToolOutput) -> None:
-    """The result of each tool that organises the work has a class of its own."""
+    """The result of each planning tool has a class."""
     assert parse_result(name, Raw(text)) == expected
 
 

@@ -169,18 +169,18 @@ RESULTS: list[tuple[str, bytes, ToolOutput]] = [
 
 @pytest.mark.parametrize(("name", "text", "expected"), INPUTS)
 def test_shell_inputs_are_typed(name: str, text: bytes, expected: ToolInput) -> None:
-    """The input of each tool that runs commands has a class of its own."""
+    """The input of each shell tool has a class."""
     assert parse_input(name, Raw(text)) == expected
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), RESULTS)
 def test_shell_results_are_typed(name: str, text: bytes, expected: ToolOutput) -> None:
-    """The result of each tool that runs commands has a class of its own."""
+    """The result of each shell tool has a class."""
     assert parse_result(name, Raw(text)) == expected
 
 
 def test_a_renamed_tool_may_answer_in_the_shape_of_its_successor() -> None:
-    """A `BashOutput` result that looks like one of `TaskOutput` is read as such."""
+    """A `BashOutput` result in the form of `TaskOutput` is read as such."""
     assert parse_result("BashOutput", Raw(b'{"retrieval_status":"timeout"}')) == TaskOutputResult(
         retrieval_status="timeout"
     )

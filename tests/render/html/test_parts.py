@@ -1,4 +1,4 @@
-"""Parts as HTML: whole outputs for each kind, and nothing that acts for any text."""
+"""Parts as HTML: complete output for each kind, and no active content for any text."""
 
 import base64
 from collections.abc import Callable
@@ -56,7 +56,7 @@ MAKERS: tuple[Callable[[str], Part], ...] = (
 
 @pytest.mark.parametrize("maker", range(len(MAKERS)))
 def test_no_payload_becomes_more_than_text(maker: int) -> None:
-    """Three hundred ways to act, in every string of every kind of part."""
+    """Three hundred payloads are text in every string of every kind of part."""
     payloads = every_payload()
     assert len(payloads) >= 300
     findings = {
@@ -171,7 +171,7 @@ def test_no_text_becomes_more_than_text(text: str, maker: Callable[[str], Part])
     ],
 )
 def test_each_kind_has_its_form(part: Part, expected: str) -> None:
-    """The whole of what a page gets."""
+    """The complete HTML of each kind."""
     assert render_part(part) == expected
 
 

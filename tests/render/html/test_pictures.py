@@ -1,4 +1,4 @@
-"""Pictures: shown only as what their bytes are."""
+"""Images are shown only as what their bytes are."""
 
 import base64
 
@@ -62,7 +62,7 @@ def test_the_bytes_decide_the_type(data: bytes, kind: str) -> None:
     ],
 )
 def test_what_is_no_picture_or_too_large_is_named(data: bytes) -> None:
-    """A drawing with script, a page, a bomb: a line of text each."""
+    """A drawing with scripts, a page and an oversized image are each a line of text."""
     assert _show(data) == f'<span class="picture absent">[image/png, {len(data):,} bytes]</span>'
 
 
@@ -74,7 +74,7 @@ def test_base64_that_is_none_or_too_long_is_no_picture() -> None:
 
 
 def test_a_document_is_saved_under_a_tame_name() -> None:
-    """Its name keeps letters and digits only."""
+    """Its file name has only letters and digits."""
     data = base64.b64encode(b"%PDF-1.7").decode()
     assert render_picture(Picture("application/pdf", data, "../../r<e>port.pdf")) == (
         f'<a class="document" download="r_e_port.pdf" href="data:application/pdf;base64,{data}">'

@@ -44,7 +44,7 @@ def test_progress_is_folded_to_its_last_state(printed: str, shown: str) -> None:
 
 
 def test_lines_are_broken_where_they_were_broken() -> None:
-    """A line break in a prompt or a reply stays one."""
+    """A line break in a prompt or a reply is kept."""
     assert render_markdown("one\ntwo") == "<p>one<br>\ntwo</p>\n"
 
 
@@ -73,7 +73,7 @@ def test_formulas_are_shown_as_their_source(written: str, shown: str) -> None:
     ],
 )
 def test_diagrams_are_highlighted_as_source(language: str, source: str, classes: set[str]) -> None:
-    """Each kind of word has a colour, and no character is lost."""
+    """Each kind of token has a colour, and no character is lost."""
     drawn = render_markdown(f"```{language}\n{source}\n```")
     assert set(re.findall(r'class="(hl-\w+)"', drawn)) == classes
     assert drawn.striptags() == " ".join(source.split())
@@ -95,18 +95,18 @@ def test_a_formula_of_its_own_is_a_block() -> None:
     ],
 )
 def test_tools_of_servers_have_readable_names(server: str | None, tool: str, name: str) -> None:
-    """Underscores are spaces, unless there is nothing else."""
+    """Underscores become spaces, unless there is nothing else."""
     assert name_tool(replace(make_edit("a"), mcp_server=server, tool=tool)) == name
 
 
 def make_edit(path: str, *lines: str, status: ToolStatus = ToolStatus.SUCCESS) -> ToolStep:
-    """A call that changed a file."""
+    """Return a call that changed a file."""
     changes = (Diff(path, (Hunk(lines=lines),)),)
     return replace(CALL, tool="Edit", title=path, status=status, input=changes, output=())
 
 
 def test_changes_of_a_turn_are_counted() -> None:
-    """A file counts once, a failed call not at all."""
+    """A file counts once, and failed calls do not count."""
     steps = (
         make_edit("a", "+x", "-y", " z"),
         make_edit("a", "+x"),

@@ -72,7 +72,7 @@ def test_no_text_breaks_out_of_its_place(text: str) -> None:
 
 
 def test_no_payload_breaks_out_of_its_place() -> None:
-    """The payloads that attack pages attack readers of Markdown, too."""
+    """The same for payloads that attack pages."""
     payloads = every_payload()
     broken = [each for each in payloads if find_escapes(write_prose(each))]
     broken += [each for each in payloads if find_escapes(f"x {write_words(each)}")]

@@ -1,4 +1,4 @@
-"""Renders parts and steps for tests: without colours, unless they are what the test is about."""
+"""Render parts and steps for tests, without colours by default."""
 
 from recollect.documents.turn_documents import Part
 from recollect.render.terminal.canvas import Canvas, RenderOptions
@@ -9,5 +9,5 @@ COLOURED = Canvas(RenderOptions(is_coloured=True))
 
 
 def render(part: Part, columns: int = 40, canvas: Canvas = PLAIN) -> list[str]:
-    """The lines of a part."""
+    """Return the lines of a part."""
     return [line.rstrip() for line in render_part(part, canvas, columns)]

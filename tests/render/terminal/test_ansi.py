@@ -30,7 +30,7 @@ from recollect.render.terminal.ansi_output import TextRunStyle, iter_runs
     ],
 )
 def test_colours_become_those_of_the_terminal(sequence: str, ink: TextRunStyle) -> None:
-    """Emphasis stays, and every colour becomes the nearest of six hues, or none."""
+    """Emphasis is kept, and every colour becomes the nearest of six hues, or none."""
     assert list(iter_runs(f"{sequence}text")) == [("text", ink)]
 
 
@@ -49,7 +49,7 @@ def test_colours_become_those_of_the_terminal(sequence: str, ink: TextRunStyle) 
     ],
 )
 def test_no_colour_hides_text(sequence: str, ink: TextRunStyle) -> None:
-    """A background is its hue reversed, so that ink and ground always differ; nothing conceals."""
+    """A background is its hue reversed, so that text stays visible; nothing is concealed."""
     assert list(iter_runs(f"{sequence}text")) == [("text", ink)]
 
 
@@ -64,6 +64,6 @@ def test_other_sequences_are_shown() -> None:
 
 
 def test_an_endless_sequence_is_no_colour() -> None:
-    """Numbers without end are not read, and cost nothing."""
+    """Sequences with too many numbers are not parsed."""
     text = f"\x1b[{'1;' * 1000}m"
     assert list(iter_runs(text)) == [(f"␛[{'1;' * 1000}m", TextRunStyle())]

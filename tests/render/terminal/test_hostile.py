@@ -1,4 +1,4 @@
-"""The terminal safety test: transcripts full of hostile sequences, drawn at full detail."""
+"""The terminal safety test: transcripts full of hostile sequences, rendered in full detail."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(run_recollect: RunRecollect, *arguments: str, **environment: str) -> Finished:
-    """The program, as wide as the screen that its output is replayed on."""
+    """Return the program, as wide as the screen that its output is replayed on."""
     env = {"COLUMNS": str(COLUMNS), "TZ": "UTC", **environment}
     return run_recollect(*arguments, env=env)
 
@@ -37,7 +37,7 @@ def run(run_recollect: RunRecollect, *arguments: str, **environment: str) -> Fin
 def test_nothing_in_a_transcript_drives_the_terminal(
     run_recollect: RunRecollect, root: Path
 ) -> None:
-    """Each session at full detail in colour only shows text, moves forward and hides no payload."""
+    """Each session in full detail only shows text, moves forward and hides no payload."""
     for path in list_sessions(root):
         shown = run(run_recollect, "show", str(path), *ALL, FORCE_COLOR="1")
         assert (shown.code, shown.stderr) == (0, "")
@@ -52,7 +52,7 @@ def test_nothing_in_a_transcript_drives_the_terminal(
 def test_less_detail_is_no_less_safe(
     run_recollect: RunRecollect, root: Path, options: tuple[str, ...]
 ) -> None:
-    """However little is wanted, and in a pipe too, nothing but text comes out."""
+    """With less detail, and in a pipe, the output is only text too."""
     path = max(list_sessions(root), key=lambda each: each.stat().st_size)
     shown = run(run_recollect, "show", str(path), *options)
     assert (shown.code, shown.stderr) == (0, "")
@@ -64,7 +64,7 @@ def test_less_detail_is_no_less_safe(
 def test_changes_are_as_safe(
     run_recollect: RunRecollect, root: Path, options: tuple[str, ...]
 ) -> None:
-    """The same goes for `recollect files`."""
+    """The same for `recollect files`."""
     shown = run(
         run_recollect, "files", "--project", "tidepool", "--claude-dir", str(root), *options
     )

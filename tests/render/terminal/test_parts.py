@@ -108,7 +108,7 @@ CASES: dict[str, tuple[Part, list[str]]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_parts_are_drawn(name: str) -> None:
-    """Each kind of part has its look."""
+    """The lines of each kind of part."""
     part, lines = CASES[name]
     assert render(part) == lines
 
@@ -116,22 +116,22 @@ def test_parts_are_drawn(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("columns", [12, 40])
 def test_parts_fit(name: str, columns: int) -> None:
-    """No line is wider than the room, however little there is."""
+    """No line is wider than the given width, however narrow."""
     assert [line for line in render(CASES[name][0], columns) if measure(line) > columns] == []
 
 
 def test_long_lines_of_code_keep_their_spaces() -> None:
-    """Code is cut where the room ends, not between words: spaces count."""
+    """Code is wrapped at the width, not between words, because spaces matter."""
     assert render(Code("a  b  c", first_line=1), 6) == ["1 a  b", "    c"]
 
 
 def test_wide_characters_count_twice() -> None:
-    """Chinese is cut before the character that would not fit."""
+    """Chinese text is wrapped before a character that would not fit."""
     assert render(Code("麻婆豆腐"), 5) == ["麻婆", "豆腐"]
 
 
 def test_code_has_the_colours_of_the_terminal() -> None:
-    """Colours are names of the palette, so that any theme can be read."""
+    """Colours are palette names, readable in any theme."""
     (line,) = render(Code("return 1", path="a.py"), canvas=COLOURED)
     assert line == "\x1b[35mreturn\x1b[0m \x1b[36m1\x1b[0m"
 
@@ -144,7 +144,7 @@ def test_long_code_is_not_highlighted() -> None:
 
 
 def test_what_changed_in_a_line_is_pointed_out() -> None:
-    """Of two lines that are mostly the same, the difference is reversed."""
+    """In two similar lines, the difference is reversed."""
     _, _, old, new, _ = render(Diff("a.py", (HUNK,)), canvas=COLOURED)
     assert old.endswith("\x1b[31m    return \x1b[0m\x1b[7;31m1\x1b[0m")
     assert new.endswith("\x1b[32m    return \x1b[0m\x1b[7;32m2\x1b[0m")

@@ -17,7 +17,7 @@ WORDS = st.sampled_from(
 
 
 def test_markdown_is_drawn() -> None:
-    """Headings, lists, quotes and code look like what they are."""
+    """Headings, lists, quotes and code are formatted."""
     text = "# Plan\n\nDo *this* and `that`:\n\n1. one\n2. two\n   - deep\n\n> said\n\n```py\nx\n```"
     assert render(Prose(text)) == [
         "Plan",
@@ -70,7 +70,7 @@ def test_nothing_is_hidden(text: str, lines: list[str]) -> None:
 
 
 def test_links_are_text() -> None:
-    """A link can be read and not be clicked: no address from a transcript becomes an action."""
+    """Links are printed, but are not clickable."""
     (line,) = render(Prose("[here](http://evil.example)"), canvas=COLOURED)
     assert line == "\x1b[4mhere\x1b[0m (\x1b[2mhttp://evil.example\x1b[0m)"
 

@@ -43,12 +43,12 @@ def is_harmless(character: str) -> bool:
     ],
 )
 def test_what_drives_a_terminal_is_shown_instead(text: str, shown: str) -> None:
-    """Escapes, control characters, reordering, hidden and lone characters get a visible form."""
+    """Escape, control, reordering, hidden and invalid characters get a visible form."""
     assert safe_text(text) == shown
 
 
 def test_every_harmful_character_is_noticed_by_itself() -> None:
-    """Texts get a quick look first, which must not overlook any of them."""
+    """The quick check of a text misses none of them."""
     harmful = [each for each in map(chr, range(sys.maxunicode + 1)) if not is_harmless(each)]
     assert [each for each in harmful if safe_text(f"a{each}") == f"a{each}"] == ["\t", "\n"]
 
@@ -75,7 +75,7 @@ def test_only_harmless_characters_come_out(text: str) -> None:
 
 @given(ANYTHING, st.booleans())
 def test_safe_text_is_safe_already(text: str, single_line: bool) -> None:
-    """Making text safe twice is the same as once, so that layers need not agree who does it."""
+    """Making text safe twice equals once, so that layers may both do it."""
     once = safe_text(text, single_line=single_line)
     assert safe_text(once, single_line=single_line) == once
 
@@ -95,13 +95,13 @@ def test_columns_are_counted_as_a_terminal_does(text: str, columns: int) -> None
 
 
 def test_the_middle_is_left_out() -> None:
-    """Of a long path its end is kept most, which is the file, and some of its beginning."""
+    """A long path keeps most of its end, which is the file name, and some of its start."""
     assert shorten("projects/-home-mina-app/0123.jsonl", 20) == "project…p/0123.jsonl"
 
 
 @given(st.text().map(lambda text: safe_text(text, single_line=True)), st.integers(1, 40))
 def test_shortened_text_fits(text: str, columns: int) -> None:
-    """Shortened text never takes more columns than there are, and fitting text is not changed."""
+    """Shortened text fits the width, and text that fits is not changed."""
     short = shorten(text, columns)
     assert measure(short) <= columns
     assert short == text or measure(text) > columns
@@ -119,7 +119,7 @@ def test_what_is_shown_can_be_taken_back(text: str) -> None:
     [(4, "密…"), (12, "密钥…"), (20, "密钥…"), (23, "密钥[redacted:aws-key]…")],
 )
 def test_a_title_is_clipped_before_a_tag(columns: int, shown: str) -> None:
-    """Never within one: half of it looks like words of the title."""
+    """Never inside a tag, because half of it would look like part of the title."""
     assert clip("密钥[redacted:aws-key]和其他", columns) == shown
 
 
@@ -132,7 +132,7 @@ def test_a_title_is_clipped_before_a_tag(columns: int, shown: str) -> None:
     ],
 )
 def test_no_tag_is_cut_in_the_middle_of_a_text(columns: int, shown: str) -> None:
-    """A tag is shown whole or left out, at either end of what is shown."""
+    """A tag is shown completely or left out, at either end."""
     assert shorten("密钥[redacted:aws-key]和其他", columns) == shown
 
 

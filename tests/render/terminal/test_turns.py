@@ -45,19 +45,19 @@ EDIT = replace(
 
 
 def draw(view: TurnView, **options: object) -> list[str]:
-    """The lines of a turn below its rule."""
+    """Return the lines of a turn below its rule."""
     canvas = Canvas(replace(RenderOptions(columns=60, directory="/home/mina/pond"), **options))
     _, *lines = (line.rstrip() for line in render_turn(view, Session(), canvas, 60))
     return lines
 
 
 def render_steps(*steps: Step, **options: object) -> list[str]:
-    """The lines of steps below their prompt."""
+    """Return the lines of steps below their prompt."""
     return draw(replace(TURN, steps=steps), **options)[2:]
 
 
 def render_rule(view: TurnView, columns: int) -> str:
-    """The first line of a turn."""
+    """Return the first line of a turn."""
     rule, *_ = render_turn(view, Session(), Canvas(RenderOptions(columns=columns)), columns)
     return rule
 
@@ -72,7 +72,7 @@ def render_rule(view: TurnView, columns: int) -> str:
     ],
 )
 def test_a_rule_shows_as_much_as_fits(columns: int, rule: str) -> None:
-    """The number of a turn comes first; the model is the first to go, then the tokens."""
+    """The number of a turn comes first; the model is dropped first, then the tokens."""
     assert render_rule(TURN, columns) == rule
 
 
@@ -126,7 +126,7 @@ def test_prompts_of_every_kind(view: TurnView, line: str) -> None:
 
 
 def test_long_input_that_nobody_typed_is_cut() -> None:
-    """A summary or a notification is begun; all of it is there when all is wanted."""
+    """Only the start of a summary or notification is shown, except in full output."""
     view = replace(TURN, is_by_person=False, words="\n".join("abcdefghijklmn"))
     assert draw(view)[-1] == "▌ … 4 more lines"
     assert draw(view, tools=ToolDetail.FULL)[-1] == "▌ n"
@@ -150,7 +150,7 @@ def test_texts_are_separated_and_calls_grouped() -> None:
 
 
 def test_thoughts_are_folded() -> None:
-    """Of a thought the first line is shown, or all of it; of a lost one only that it was."""
+    """The first line of thinking is shown, or all of it, or a note if it was not recorded."""
     thought = ThinkingStep(uuid="a", message_id="m", text="one\ntwo\nthree")
     empty = replace(thought, text="")
     assert render_steps(thought, empty) == ["∴ one  2 more lines"]
@@ -161,7 +161,7 @@ def test_thoughts_are_folded() -> None:
 
 
 def test_calls_at_every_level_of_detail() -> None:
-    """A count, a line each, or all that went in and came out."""
+    """Only a count, one line each, or all input and output."""
     assert render_steps(CALL, EDIT, CALL, tools=ToolDetail.NONE) == [
         "● 3 tool calls · Bash 2, Edit"
     ]
@@ -176,7 +176,7 @@ def test_calls_at_every_level_of_detail() -> None:
 
 
 def test_changes_are_truncated_and_failures_shown() -> None:
-    """In brief, a change shows its first lines and a failure its reason."""
+    """In brief output, a change shows its first lines and a failure its reason."""
     assert render_steps(EDIT)[0] == "● Edit  a.py  ✓ 2 lines · 1.2 s"
     assert render_steps(EDIT)[-2:] == ["  │ 10 + x", "  │ … 2 more lines"]
     failed = replace(CALL, status=ToolStatus.FAILED, summary="failed with exit code 2: one …")
@@ -188,13 +188,13 @@ def test_changes_are_truncated_and_failures_shown() -> None:
 
 
 def test_lists_are_shown_whole() -> None:
-    """A todo list is what a reader wants of the call that wrote it."""
+    """A to-do list is shown completely."""
     call = replace(CALL, input=(Checklist((CheckItem("one", CheckState.DONE),)),), output=())
     assert render_steps(call)[1:] == ["  │ ✓ one"]
 
 
 def test_a_long_title_gives_way() -> None:
-    """In brief a call takes one line; in full none of its title is lost."""
+    """In brief output a call takes one line; full output has its whole title."""
     call = replace(CALL, title="echo " + "x" * 80, mcp_server="pond", input=(), output=())
     (line,) = render_steps(call)
     assert len(line) == 60

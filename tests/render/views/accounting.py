@@ -25,7 +25,7 @@ from recollect.session.session import Session
 
 
 def find_unaccounted(session: Session) -> list[Record]:
-    """Records of `session` and of its subagents that no view shows and no list excuses."""
+    """Return the records of `session` and its subagents that are neither shown nor listed."""
     own = _Accounts(session).find_unaccounted()
     return [
         *own,
@@ -58,7 +58,7 @@ class _Accounts:
         return lost
 
     def _count_strange(self) -> int:
-        """Attachments and signs of life of unknown kinds, which are records all the same."""
+        """Count attachments and progress records of unknown kinds."""
         links = [*self._session.tree.links.values(), *self._session.nameless]
         return sum(
             isinstance(link, Attachment | Progress)

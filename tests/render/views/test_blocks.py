@@ -21,7 +21,7 @@ from recollect.render.views.part_builders import show_blocks
 
 
 def test_words_are_prose_where_somebody_wrote_them() -> None:
-    """The same text is plain in an answer of a tool; empty ones are left out."""
+    """Text in a tool result is plain instead; empty text is left out."""
     blocks = (Text(text="*x*"), Text(text=" "), "y")
     assert show_blocks(blocks, as_prose=True) == (Prose("*x*"), Prose("y"))
     assert show_blocks(blocks) == (Plain("*x*"), Plain("y"))
@@ -50,7 +50,7 @@ def test_pictures_and_documents_wherever_they_lie() -> None:
 
 
 def test_other_blocks() -> None:
-    """Every kind of block has something to show, an unknown one all of itself."""
+    """Every kind of block is shown, an unknown one as JSON."""
     assert show_blocks(
         (
             ToolReference(tool_name="Cron"),

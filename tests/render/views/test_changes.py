@@ -1,4 +1,4 @@
-"""Texts compared line by line."""
+"""Line-by-line comparison of texts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ lines = st.lists(st.sampled_from("abc"), max_size=20).map("\n".join)
 
 @given(lines, lines)
 def test_hunks_make_the_one_of_the_other(before: str, after: str) -> None:
-    """Applied to the one text, the hunks give the other."""
+    """Applying the hunks to one text gives the other."""
     hunks = compare(before, after)
     assert hunks is not None
     assert _apply(hunks, split_lines(before)) == split_lines(after)
@@ -35,6 +35,6 @@ def test_texts_too_large_to_compare() -> None:
 
 
 def test_addition() -> None:
-    """A new file is all new lines; an empty one has none."""
+    """A new file has only added lines; an empty one has none."""
     hunk = Hunk(new_start=1, new_lines=2, lines=("+a", "+b"))
     assert [show_addition("a\nb\n"), show_addition("")] == [(hunk,), ()]

@@ -31,7 +31,7 @@ Row = tuple[Kind, str, int, bool]
 def answer(
     uuid: str, context: int, output: int, *content: object, thinking: int | None = None
 ) -> Assistant:
-    """A reply to a request of `context` tokens."""
+    """Return a reply to a request of `context` tokens."""
     usage: dict[str, object] = {
         "input_tokens": 1,
         "cache_creation_input_tokens": 2,
@@ -50,7 +50,7 @@ def grow(chain: Iterable[Chain]) -> list[ContextGrowth | None]:
 
 
 def show(growth: ContextGrowth | None) -> list[Row]:
-    """The parts, each in a row."""
+    """Return the parts as tuples."""
     assert growth is not None
     assert sum(part.tokens for part in growth.parts) == growth.tokens
     return [(part.kind, part.name, part.tokens, part.is_estimate) for part in growth.parts]
@@ -104,21 +104,21 @@ def test_tokens_are_shared_among_tools_by_size() -> None:
 
 
 def test_a_single_result_between_two_requests_is_exact() -> None:
-    """Nothing is shared out when there is nothing to share it with."""
+    """There is nothing to divide."""
     calls = (answer("d", 20_050, 40, use("1", "mcp__db__query")), result("e", "1", "r" * 4_000))
     chain = in_a_row(*OPENING, user("c", "now"), *calls, answer("g", 21_090, 7, "Done."))
     assert show(grow(chain)[1])[0] == (Kind.TOOL, "mcp__db__query", 1_000, False)
 
 
 def test_the_answer_of_a_subagent_is_not_a_tool_result() -> None:
-    """Only what a subagent answers is in the context of its parent."""
+    """Only the answer of a subagent is in the context of its parent."""
     calls = (answer("d", 20_050, 40, use("1", "Task")), result("e", "1", "r" * 4_000))
     chain = in_a_row(*OPENING, user("c", "now"), *calls, answer("g", 21_090, 7, "Done."))
     assert show(grow(chain)[1])[0] == (Kind.SUBAGENTS, "", 1_000, False)
 
 
 def test_thinking_is_separate_where_it_is_recorded() -> None:
-    """Thinking is part of the output, and a part of its own if its tokens are known."""
+    """Thinking is part of the output, and separate if its tokens are known."""
     calls = (answer("d", 20_050, 400, use("1"), thinking=300), result("e", "1", "r" * 4_000))
     chain = in_a_row(*OPENING, user("c", "now"), *calls, answer("g", 21_450, 7, "Done."))
     rows = show(grow(chain)[1])
@@ -139,7 +139,7 @@ def test_thinking_that_is_not_sent_again_is_taken_out() -> None:
 
 
 def test_more_than_the_texts_can_be_is_not_in_the_transcript() -> None:
-    """A prompt of two letters is not given thousands of tokens."""
+    """A prompt of two letters does not get thousands of tokens."""
     chain = in_a_row(*OPENING, user("c", "go"), answer("d", 25_030, 5, "So."))
     assert show(grow(chain)[1]) == [
         (Kind.UNRECORDED, "", 4_990, True),
@@ -149,7 +149,7 @@ def test_more_than_the_texts_can_be_is_not_in_the_transcript() -> None:
 
 
 def test_a_compaction_takes_out_what_is_no_longer_there() -> None:
-    """The context after a compaction is smaller, and the summary is what it has grown by."""
+    """The context after a compaction is smaller, and contains the summary."""
     chain = [
         *in_a_row(*OPENING),
         *in_a_row(boundary("c", "b"), summary("d", "s" * 1_960), answer("e", 6_000, 5, "Yes.")),
@@ -204,7 +204,7 @@ def test_the_placeholder_of_a_stream_is_not_the_size_of_a_reply() -> None:
 
 
 def test_chinese_takes_more_tokens_for_each_character() -> None:
-    """Shares follow bytes: 360 characters of English are as many as 120 of Chinese."""
+    """Shares are by bytes: 360 English characters equal 120 Chinese ones."""
     calls = (answer("d", 20_050, 40, use("1", "Read"), use("2", "Bash")),)
     results = (result("e", "1", "字" * 120), result("f", "2", "x" * 360))
     chain = in_a_row(*OPENING, user("c", "go"), *calls, *results, answer("g", 20_290, 5, "So."))
@@ -233,7 +233,7 @@ def test_a_rewound_turn_is_compared_with_the_turn_that_it_continues() -> None:
 
 
 def test_a_copied_history_is_continued() -> None:
-    """A fork has copies of what it continues: its own first turn adds to that."""
+    """The first own turn of a fork adds to the context of its copied turns."""
     copied = [replace(record, session_id="old") for record in in_a_row(*OPENING)]
     own = in_a_row(user("c", "y" * 360), answer("d", 20_130, 5, "So."))
     chain = [*copied, replace(own[0], parent_uuid="b", session_id="new"), own[1]]

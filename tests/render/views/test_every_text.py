@@ -103,7 +103,7 @@ def _list_notices(*records: Record) -> list[tuple[str, tuple[Part, ...]]]:
 
 
 def test_state_is_a_routine_notice_where_it_changes() -> None:
-    """Clients write the same state again at every flush: only a change is worth a notice."""
+    """Clients repeat the same state at every flush; only changes are shown."""
     titles = ["one", "one", "two", "one"]
     lines = [{"type": "ai-title", "aiTitle": title, "sessionId": "s"} for title in titles]
     link = {"type": "pr-link", "prNumber": 7, "prUrl": "https://forge.test/7", "sessionId": "s"}
@@ -140,7 +140,7 @@ def test_todos_of_a_prompt_are_a_list() -> None:
 
 
 def test_errors_of_hooks_that_are_not_named_are_shown() -> None:
-    """A summary of stopped hooks shows its errors and its reason also where it names no hook."""
+    """A summary of stopped hooks shows its errors and its reason even without hook names."""
     summary = system("s", "stop_hook_summary", "p", hookErrors=["lint failed"], stopReason="why")
     (view,) = build_turn_views(Session([user("p"), summary]))
     (step,) = view.steps

@@ -1,4 +1,4 @@
-"""Two demo sessions as the values that every renderer starts from."""
+"""Views of two demo sessions, compared with golden files."""
 
 from pathlib import Path
 

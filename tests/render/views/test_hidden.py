@@ -1,4 +1,4 @@
-"""Nothing in a transcript is lost: each record is in a view, or of a kind that is listed."""
+"""Nothing in a transcript is lost: each record is in a view, or listed as hidden."""
 
 from pathlib import Path
 from typing import get_args
@@ -54,7 +54,7 @@ def test_every_record_of_the_corpus_is_shown_or_listed(shared: Path) -> None:
 
 
 def test_every_kind_of_attachment_is_shown_or_listed() -> None:
-    """A kind that gets a class is shown, or listed as hidden with a reason."""
+    """A kind with a class is shown, or listed as hidden with a reason."""
     shown_elsewhere = (HookKind, QueuedCommand, OtherAttachment)
     undecided = [
         kind
@@ -78,7 +78,7 @@ def test_every_notice_of_the_client_is_shown_or_listed() -> None:
 
 
 def test_every_notice_without_words_is_shown_or_listed() -> None:
-    """A subtype that gets a class is shown also without words, or is listed."""
+    """A subtype with a class is shown even without text, or listed."""
     empty = {
         name
         for name in SYSTEM_SUBTYPES
@@ -91,5 +91,5 @@ def test_every_notice_without_words_is_shown_or_listed() -> None:
 
 
 def test_hidden_names_are_known_names() -> None:
-    """The list names no kind of attachment that no client is known to write."""
+    """The list has only kinds of attachments that a client writes."""
     assert HIDDEN_ATTACHMENT_NAMES <= KINDS_KNOWN_BY_NAME

@@ -60,7 +60,7 @@ def test_contents_are_listed_once() -> None:
 
 
 def test_the_summaries_of_a_session_are_a_run(shared: Path) -> None:
-    """A transcript that begins with 13 summaries of other sessions shows one line for them."""
+    """A transcript that starts with 13 summaries of other sessions shows one line for them."""
     (path,) = (shared / "corpus").rglob("343e3472*.jsonl")
     view = build_turn_views(open_session(path), stop=1)[0]
     runs = [each for each in fold_notices(view.steps) if isinstance(each, NoticeRun)]

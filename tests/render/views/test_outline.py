@@ -1,4 +1,4 @@
-"""The outline of a session."""
+"""Tests of the outline of a session."""
 
 from recollect.documents.kinds import InputKind, SubagentOutcome
 from recollect.documents.session_documents import OutlineEntry, OutlineFailure, OutlineSubagent
@@ -9,7 +9,7 @@ from tests.session.chains import boundary, in_a_row, reply, result, summary, use
 
 
 def test_prompts_with_their_figures() -> None:
-    """Each turn is a line with its first words, its calls and what went wrong in it."""
+    """Each turn is a line with its first words, its calls and its failures."""
     records = in_a_row(
         user("p", "fix it\nplease", timestamp="2026-01-01T12:00:00Z"),
         reply("r", use("t1"), use("t2")),
@@ -52,7 +52,7 @@ def test_branches_are_marked() -> None:
 
 
 def test_compactions_are_named() -> None:
-    """A compaction opens a segment; its summary is too long for a line."""
+    """A compaction starts a segment; its summary is too long for a line."""
     records = [
         *in_a_row(user("p"), reply("r", "one")),
         boundary("b", "r"),

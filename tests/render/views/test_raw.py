@@ -10,7 +10,7 @@ from tests.session.chains import user
 
 
 def test_record_of_a_file(tmp_path: Path) -> None:
-    """The bytes under a record's span are shown indented, unknown fields and all."""
+    """The bytes of a record's span are shown indented, with unknown fields."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(b'{"type":"user","uuid":"a","brand":{"new":1e400}}\r\n{"type":"user"}\n')
     session = Session(read_transcript(path))

@@ -1,4 +1,4 @@
-"""The timeline: where records are in a session."""
+"""The timeline: the position of each record in a session."""
 
 from msgspec.structs import replace
 
@@ -29,7 +29,7 @@ def test_places_are_found_once_per_state_of_a_session() -> None:
 
 
 def test_line_written_again_does_not_move_damage() -> None:
-    """Damage comes after the line before it, even if an earlier line was written again later."""
+    """Damage stays after the line before it, even if an earlier line was written again."""
     first, second = in_a_row(user("p"), user("q"))
     again = replace(first, span=Span("f", 90, 5))
     session = Session(

@@ -30,7 +30,7 @@ def test_text_that_is_no_json() -> None:
 
 
 def test_lists_and_truths_in_fields() -> None:
-    """Values of ours read like words."""
+    """Lists and booleans are shown as words."""
     assert show_fields(("a", ("x", "y")), ("b", False), ("c", 2.5), ("d", 0)) == (
         Fields((("a", "x, y"), ("b", "no"), ("c", "2.5"), ("d", "0"))),
     )

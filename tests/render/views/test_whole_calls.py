@@ -1,4 +1,4 @@
-"""With `--tools full` nothing of a call is left out: every string of it is in what is drawn."""
+"""`--tools full` omits nothing of a call: every string of it is rendered."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def _list_results() -> list[tuple[str, dict[str, object], type[ToolOutput]]]:
 
 
 def _fill(kind: object, depth: int = 0) -> object:
-    """A value of a type with a text of its own wherever there can be one."""
+    """Return a value of a type with a unique text in every string."""
     options = [each for each in get_args(kind) if each is not NoneType]
     if get_origin(kind) in (Union, UnionType):
         return _fill(next((each for each in options if each is not bool), options[0]), depth)
@@ -69,7 +69,7 @@ def _fill_struct(kind: type[Struct], depth: int) -> dict[str, object]:
 
 
 def _iter_strings(value: object) -> Iterator[str]:
-    """The strings in a JSON value; the bytes of pictures are drawn as pictures."""
+    """Yield the strings in a JSON value, except the bytes of images."""
     match value:
         case str():
             yield value
@@ -82,7 +82,7 @@ def _iter_strings(value: object) -> Iterator[str]:
 
 
 def _draw(name: str, wanted: object, content: object, result: object, is_error: bool) -> str:
-    """All that is drawn of a call with `--tools full`, its words alone."""
+    """Return the text of a call with `--tools full`."""
     assert isinstance(wanted, dict)
     call = {**use("t1", name), "input": wanted}
     answered = user("r", [answer("t1", content, is_error=is_error)], "a", toolUseResult=result)
@@ -111,7 +111,7 @@ def _find_missing(values: tuple[object, ...], drawn: str) -> list[str]:
 @pytest.mark.parametrize("is_error", [False, True])
 @pytest.mark.parametrize("name", INPUTS)
 def test_nothing_of_an_input_is_left_out(name: str, is_error: bool) -> None:
-    """Every string that a tool was given is drawn, however the call ended."""
+    """Every string in the input is rendered, however the call ended."""
     wanted = _fill_struct(INPUTS[name], 0)
     drawn = _draw(name, wanted, "what the model saw\nin two lines", None, is_error)
     assert _find_missing((wanted, "what the model saw\nin two lines"), drawn) == []
@@ -123,7 +123,7 @@ def test_nothing_of_an_input_is_left_out(name: str, is_error: bool) -> None:
 def test_nothing_of_a_result_is_left_out(
     name: str, mark: dict[str, object], kind: type[ToolOutput]
 ) -> None:
-    """Every string that a tool returned is drawn, and what the model saw of it."""
+    """Every string in the result is rendered, and the text for the model."""
     result = {**_fill_struct(kind, 0), **mark}
     wanted = _fill_struct(INPUTS[name], 0) if name in INPUTS else {}
     seen = "what the model saw\nin two lines"

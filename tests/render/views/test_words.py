@@ -1,4 +1,4 @@
-"""The small phrases of views."""
+"""Short phrases in views."""
 
 import pytest
 

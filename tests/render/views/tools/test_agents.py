@@ -52,7 +52,7 @@ def test_skills_and_commands() -> None:
 
 
 def test_message_to_a_teammate() -> None:
-    """A message is prose, headed by whom it is for."""
+    """A message is prose, with its recipient as the title."""
     wanted = {"to": "ann", "message": "Please *wait*."}
     view = describe_call(make_call("SendMessage", wanted, {"success": True, "message": "sent"}))
     assert view == ToolView(
@@ -64,6 +64,6 @@ def test_message_to_a_teammate() -> None:
 
 
 def test_structured_answer() -> None:
-    """An answer in a given shape is shown whole."""
+    """A structured answer is shown completely."""
     view = describe_call(make_call("StructuredOutput", {"a": 1}, text=""))
     assert view.input == (Json('{\n  "a": 1\n}'),)

@@ -157,7 +157,7 @@ def test_failed_command_without_output() -> None:
 
 
 def test_rejected_call_gives_the_words_of_the_person() -> None:
-    """Of a refusal only what the person wrote is worth a line."""
+    """Only the user's own text of a rejection is shown."""
     text = "The user doesn't want to proceed with this tool use. the user said:\nnot on a Friday"
     outcome = Outcome(ToolStatus.REJECTED, RejectedBy.PERSON)
     view = describe_call(make_call("Bash", {"command": "deploy"}, text=text, outcome=outcome))
@@ -182,7 +182,7 @@ def test_refusals_name_who_refused() -> None:
 
 
 def test_unanswered_calls_say_so() -> None:
-    """A pending call and one that will never have a result are distinguished."""
+    """Pending calls and calls without a result are distinguished."""
     waiting = make_call("Bash", {"command": "x"}, outcome=PENDING)
     lost = msgspec.structs.replace(waiting, is_lost=True)
     assert [describe_call(call).summary for call in (waiting, lost)] == [
@@ -238,7 +238,7 @@ def test_pictures_of_any_answer_are_shown_once(name: str, outcome: Outcome) -> N
 
 
 def test_command_that_gave_nothing_but_a_picture() -> None:
-    """A picture is output: the summary counts it."""
+    """An image counts as output."""
     call = make_call("Bash", {"command": "plot"}, {"stdout": "", "stderr": ""})
     view = describe_call(replace(call, block=ToolResult(tool_use_id="t1", content=(PICTURE,))))
     assert (view.summary, view.output) == ("1 picture", (Picture("image/png", "AAAA"),))

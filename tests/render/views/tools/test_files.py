@@ -15,7 +15,7 @@ EDIT = {"file_path": "/p/x.py", "old_string": "a", "new_string": "b"}
 
 
 def test_edit_shows_the_patch_of_the_client() -> None:
-    """The client's patch knows the lines in the file, and whether a person changed the edit."""
+    """The client's patch has line numbers, and whether the user changed the edit."""
     result = {"filePath": "/p/x.py", "structuredPatch": [HUNK], "userModified": True}
     assert describe_call(make_call("Edit", EDIT, result)) == ToolView(
         title="/p/x.py",
@@ -72,7 +72,7 @@ def test_several_edits_without_a_patch() -> None:
 
 
 def test_new_file_is_all_additions() -> None:
-    """A file that was not there before is a diff of nothing but new lines."""
+    """A new file is a diff of only added lines."""
     wanted = {"file_path": "x.md", "content": "one\ntwo\n"}
     result = {"type": "create", "filePath": "x.md", "content": "one\ntwo\n", "structuredPatch": []}
     hunk = Hunk(new_start=1, new_lines=2, lines=("+one", "+two"))
@@ -85,7 +85,7 @@ def test_new_file_is_all_additions() -> None:
 
 
 def test_written_file_shows_what_changed() -> None:
-    """A file that was there shows the client's patch, or else its new text."""
+    """An existing file shows the client's patch, or else its new text."""
     wanted = {"file_path": "x.md", "content": "b\n"}
     result = {"type": "update", "filePath": "x.md", "content": "b\n", "structuredPatch": [HUNK]}
     known, unknown = make_call("Write", wanted, result), make_call("Write", wanted, outcome=PENDING)
@@ -111,7 +111,7 @@ def test_cell_of_a_notebook() -> None:
 
 
 def test_cell_that_could_not_be_changed() -> None:
-    """The client's complaint about a cell is its answer."""
+    """The client's error about a cell is the output."""
     wanted = {"notebook_path": "n.ipynb", "edit_mode": "delete", "cell_number": 3}
     view = describe_call(make_call("NotebookEdit", wanted, {"error": "no such cell"}))
     assert (view.summary, len(view.output)) == ("delete · cell 3", 1)

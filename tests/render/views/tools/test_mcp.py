@@ -8,7 +8,7 @@ TOOL = "mcp__maps__find"
 
 
 def test_texts_and_pictures() -> None:
-    """Blocks of a server are shown as what they are."""
+    """Blocks of a server are shown by their type."""
     blocks = [
         {"type": "text", "text": "found"},
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}},
@@ -22,7 +22,7 @@ def test_texts_and_pictures() -> None:
 
 
 def test_structured_answers_are_json() -> None:
-    """A text that is JSON is shown as JSON, and so is an input that is not flat."""
+    """A text that is JSON is shown as JSON, and so is nested input."""
     view = describe_call(make_call(TOOL, {"at": {"x": 1}}, '{"y":2}'))
     assert (view.input, view.output) == (
         (Json('{\n  "at": {\n    "x": 1\n  }\n}'),),
@@ -31,7 +31,7 @@ def test_structured_answers_are_json() -> None:
 
 
 def test_answer_that_only_the_model_saw() -> None:
-    """Without a result of its own, a call shows what the model saw."""
+    """Without a structured result, a call shows the text for the model."""
     assert describe_call(make_call(TOOL, {}, text="ok")).output == (Plain("ok"),)
 
 

@@ -17,7 +17,7 @@ from tests.session.recordings import make_call
 
 
 def test_todo_list() -> None:
-    """The list is that after the call, headed by what is being done."""
+    """The list after the call, titled by the task in progress."""
     todos = [
         {"content": "plan", "status": "completed", "activeForm": "Planning"},
         {"content": "build", "status": "in_progress", "activeForm": "Building"},
@@ -41,7 +41,7 @@ def test_todo_list() -> None:
 
 
 def test_tasks() -> None:
-    """A new task, a change of one, and the list of all."""
+    """A new task, a changed one, and the list of all."""
     made = make_call("TaskCreate", {"subject": "Build"}, {"task": {"id": "1", "subject": "Build"}})
     changed = make_call(
         "TaskUpdate",
@@ -79,7 +79,7 @@ QUESTION = {
 
 
 def test_question_with_the_chosen_answer() -> None:
-    """Chosen options are marked, also where several are joined in one answer."""
+    """Chosen options are marked, even if several are joined in one answer."""
     result = {"questions": [QUESTION], "answers": {"Which?": "Red, Blue"}}
     view = describe_call(make_call("AskUserQuestion", {"questions": [QUESTION]}, result))
     choices = (Choice("Red", "warm", is_chosen=True), Choice("Blue", is_chosen=True))
@@ -92,7 +92,7 @@ def test_question_with_the_chosen_answer() -> None:
 
 
 def test_question_with_an_answer_of_their_own() -> None:
-    """Words that no option offered are the answer."""
+    """Text that is not among the options is the answer."""
     result = {"questions": [QUESTION], "answers": {"Which?": "none of these"}}
     (question,) = describe_call(
         make_call("AskUserQuestion", {"questions": [QUESTION]}, result)
@@ -103,7 +103,7 @@ def test_question_with_an_answer_of_their_own() -> None:
 
 
 def test_plan_and_its_verdict() -> None:
-    """The plan is the one that was approved, as the person left it."""
+    """The plan is the approved one, with the user's edits."""
     result = {"plan": "# Do it\n\nnow", "isAgent": False, "planWasEdited": True}
     view = describe_call(make_call("exit_plan_mode", {"plan": "# Do it"}, result))
     assert view == ToolView(

@@ -6,7 +6,7 @@ from tests.session.recordings import make_call
 
 
 def test_matches_have_a_place() -> None:
-    """Lines of ripgrep are taken apart, those around a match too."""
+    """Lines of ripgrep are parsed, including context lines."""
     content = "a.py:3:x = 1\na.py-4-y = 2\n--\nC:\\b.py:9:x"
     result = {"mode": "content", "content": content, "numLines": 4, "filenames": []}
     call = make_call("Grep", {"pattern": "x", "output_mode": "content", "-i": True}, result)
@@ -58,7 +58,7 @@ def test_files_by_name() -> None:
 
 
 def test_directory_and_language_server() -> None:
-    """Directories are lists of lines; a language server answers in words."""
+    """Directories are lists of lines; a language server answers in text."""
     listing = describe_call(make_call("LS", {"path": "/p"}, text="- /p/\n  - a\n"))
     wanted = {"operation": "hover", "filePath": "x.py", "line": 3}
     answer = describe_call(make_call("LSP", wanted, {"result": "int", "resultCount": 1}))

@@ -6,7 +6,7 @@ from tests.session.recordings import make_call
 
 
 def test_command_shows_both_streams() -> None:
-    """A command is code, what it printed is output, standard error apart."""
+    """A command is code, its output is separate from standard error."""
     wanted = {"command": "make\nmake test", "description": "Build", "timeout": 90_000}
     result = {"stdout": "ok\n", "stderr": "warning\n", "interrupted": False}
     assert describe_call(make_call("Bash", wanted, result)) == ToolView(
@@ -39,20 +39,20 @@ def test_command_in_the_background() -> None:
 
 
 def test_command_that_printed_a_picture() -> None:
-    """A picture on standard output is shown as one."""
+    """An image on standard output is shown as one."""
     result = {"stdout": "data:image/png;base64,AAAA", "stderr": "", "isImage": True}
     view = describe_call(make_call("Bash", {"command": "plot"}, result))
     assert (view.summary, view.output) == ("a picture", (Picture("image/png", "AAAA"),))
 
 
 def test_command_of_a_subagent() -> None:
-    """Without a result of its own, a command shows what the model saw."""
+    """Without a structured result, a command shows the text for the model."""
     view = describe_call(make_call("Bash", {"command": "ls"}, text="a\nb"))
     assert (view.summary, view.output) == ("2 lines", (Output("a\nb"),))
 
 
 def test_looks_at_background_tasks_of_all_eras() -> None:
-    """The status of a background task, under each name that the tool has had."""
+    """The status of a background task, under each name of the tool."""
     before = make_call(
         "BashOutput",
         {"bash_id": "b1"},

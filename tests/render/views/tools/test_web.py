@@ -11,7 +11,7 @@ from tests.session.recordings import make_call
 
 
 def test_search_lists_pages_and_words() -> None:
-    """Pages are entries with their address, and what was written between them is prose."""
+    """Pages are entries with their URL, and text between them is prose."""
     hit = {"title": "Docs", "url": "https://example.com", "snippet": "all of it"}
     result = {"query": "q", "results": [{"tool_use_id": "s", "content": [hit]}, "So *it* is."]}
     assert describe_call(make_call("WebSearch", {"query": "q"}, result)) == ToolView(
@@ -25,7 +25,7 @@ def test_search_lists_pages_and_words() -> None:
 
 
 def test_page_with_its_answer() -> None:
-    """A page is a link, how it was served, and the answer found in it."""
+    """A page is a link, with its HTTP status and the answer."""
     wanted = {"url": "https://example.com", "prompt": "What is it?"}
     result = {
         "url": "https://example.com",
@@ -46,7 +46,7 @@ def test_page_with_its_answer() -> None:
 
 
 def test_search_on_the_side_of_the_api() -> None:
-    """A search by the API reads the same, also where its input is JSON within a string."""
+    """A search by the API is shown the same, even if its input is JSON in a string."""
     hits = b'[{"type":"web_search_result","title":"Docs","url":"https://example.com"}]'
     views = [
         describe_call(
