@@ -65,6 +65,7 @@ export function startFollowing(article, turns) {
   follow.addEventListener("click", () => {
     follow.ariaPressed = String(!isFollowing());
     if (isFollowing()) goToEnd();
+    else isLeft = true;
   });
   // A reader who scrolls up wants to read, not to follow.
   let isLeft = true;
@@ -98,6 +99,8 @@ export function startFollowing(article, turns) {
 
   async function draw() {
     const isAll = isWhole;
+    // New turns move the end, and only a follower goes there.
+    isLeft ||= !isFollowing();
     timer = 0;
     isWhole = false;
     // Until now, the page was kept at its end while turns took their real height.
