@@ -16,7 +16,7 @@ from recollect.launch.conversation_events import ConversationStatus
 from recollect.lineage import Relation
 from recollect.reader import transcript_reader
 from recollect.redact.findings import Confidence
-from recollect.render.html.html_turns import PART_NAMES
+from recollect.render.views.part_builders import PART_NAMES
 from recollect.render.views.record_notices import PLAN, TASKS, TODOS
 from recollect.search.query_tree import CHOICES
 from recollect.sources.safe_files import Refusal

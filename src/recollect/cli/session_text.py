@@ -15,7 +15,7 @@ from recollect.cli.terminal_output import GAP, count_table_columns, pad
 from recollect.documents import kinds, session_documents
 from recollect.lineage import Relation
 from recollect.locations.place_names import LISTS
-from recollect.quantities import format_count, format_time
+from recollect.quantities import format_count, format_short_number, format_time
 from recollect.render.terminal import POINTER, clip, measure, safe_text, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.terminal_session import render_session
@@ -89,20 +89,21 @@ def iter_thread(
 
 
 class _OutlineRow(NamedTuple):
-    """A prompt or a subagent: number, time, calls and failures, subject and outcome."""
+    """A prompt or a subagent: number, time, calls, failures and context, subject and outcome."""
 
-    cells: tuple[str, str, str, str]
+    cells: tuple[str, str, str, str, str]
     line: Text
     outcome: str = ""
 
 
-_CELL_STYLES = ("cyan", "cyan", "dim", "red")
+_CELL_STYLES = ("cyan", "cyan", "dim", "red", "dim")
+_MIN_COLUMNS_FOR_CONTEXT = 100
 
 
 def iter_outline(
     session: Session, turns: Sequence[int], render_options: RenderOptions
 ) -> Iterator[str]:
-    """Yield one line for each prompt: its number, time, outcome and text.
+    """Yield one line for each prompt: its number, time, outcome, context and text.
 
     Like the lines of a table, they are not cut in a pipe or a file.
     """
@@ -138,8 +139,10 @@ def _list_rows(
     when = format_time(parse_time(entry.start), options.zone)
     failed = f"{entry.errors:,} failed" if entry.errors else ""
     style = "bold" if entry.is_by_person else "dim"
+    has_context = entry.context_tokens and options.columns >= _MIN_COLUMNS_FOR_CONTEXT
+    context = f"context {format_short_number(entry.context_tokens):>5}" if has_context else ""
     yield _OutlineRow(
-        (str(entry.number), when, _count_calls(entry.tool_calls), failed),
+        (str(entry.number), when, _count_calls(entry.tool_calls), failed, context),
         Text(
             safe_text(entry.line, single_line=True),
             style if entry.is_on_main_path else "dim strike",
@@ -157,7 +160,7 @@ def _list_agents(
         about = safe_text(each.description or each.agent_id, single_line=True)
         head = f"{indent}↳ {name}"
         yield _OutlineRow(
-            ("", "", _count_calls(each.tool_calls), ""),
+            ("", "", _count_calls(each.tool_calls), "", ""),
             Text(f"{head}  {about}", spans=[Span(0, len(head), "magenta")]),
             each.outcome or "",
         )

@@ -14,23 +14,14 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 from msgspec import Struct, structs
 
-from recollect.documents.kinds import ContextPartKind, ToolStatus
-from recollect.documents.turn_documents import (
-    ContextPart,
-    Diff,
-    Fields,
-    Part,
-    Step,
-    ToolStep,
-    TurnView,
-)
+from recollect.documents.kinds import ToolStatus
+from recollect.documents.turn_documents import Diff, Fields, Part, Step, ToolStep, TurnView
 from recollect.quantities import format_duration, format_short_number
-from recollect.records.tools import split_mcp_name
 from recollect.records.tools.file_tools import FILE_TOOLS
 from recollect.render.html.html_parts import DEFAULT_OPTIONS, PartOptions, render_parts
 from recollect.render.html.html_text import add_chips, render_markdown, show_text
 from recollect.render.views.notice_runs import NoticeRun, fold_notices, split_title
-from recollect.render.views.part_builders import label_tool, name_tool, shorten_path
+from recollect.render.views.part_builders import name_part, name_tool, shorten_path
 from recollect.session.figures import STEP_NAMES, classify_call
 from recollect.session.prompt_contexts import name_context
 
@@ -265,35 +256,6 @@ def render_context(tokens: int) -> Markup:
     ).format(share)
 
 
-PART_NAMES: Final[dict[ContextPartKind, str]] = {
-    ContextPartKind.PROMPT: "Prompt",
-    ContextPartKind.TOOL: "Tool results",
-    ContextPartKind.SUBAGENTS: "Subagents",
-    ContextPartKind.REPLY: "Replies",
-    ContextPartKind.THINKING: "Thinking",
-    ContextPartKind.FILES: "Attached files",
-    ContextPartKind.REMINDERS: "Reminders",
-    ContextPartKind.SUMMARY: "Summary",
-    ContextPartKind.SYSTEM_PROMPT: "System prompt",
-    ContextPartKind.MEMORY_FILES: "Memory files",
-    ContextPartKind.SKILLS: "Skills",
-    ContextPartKind.CUSTOM_AGENTS: "Custom agents",
-    ContextPartKind.MCP_TOOLS: "MCP tools",
-    ContextPartKind.COMPACTION: "Compaction",
-    ContextPartKind.REMOVED: "No longer sent",
-    ContextPartKind.UNRECORDED: "Not in the transcript",
-}
-"""Labels of the parts of the context, as keys of translations."""
-
-
-def name_part(part: ContextPart, frame: Frame) -> str:
-    """Return the tool that filled a part of the context, or what else it is."""
-    if not part.name:
-        return frame.translate(PART_NAMES[part.kind])
-    server, tool = split_mcp_name(part.name) or (None, part.name)
-    return label_tool(tool, server)
-
-
 def format_growth(tokens: int) -> str:
     """Return a number of tokens with its sign."""
     return ("\N{MINUS SIGN}" if tokens < 0 else "+") + format_short_number(abs(tokens))
@@ -351,7 +313,7 @@ def _environment() -> "Environment":
         tool_name=name_tool,
         context=render_context,
         growth=format_growth,
-        part_name=name_part,
+        part_name=lambda part, frame: name_part(part, frame.translate),
         context_name=name_context,
         short=format_short_number,
         model_name=shorten_model,

@@ -15,7 +15,7 @@ from recollect.quantities import format_bytes, format_count, format_dollars, for
 from recollect.render.terminal import measure, safe_text, terminal_prose
 from recollect.render.terminal.ansi_output import TextRunStyle, iter_runs
 from recollect.render.terminal.canvas import Canvas, RenderOptions, indent
-from recollect.render.views.part_builders import join_facts, take_line
+from recollect.render.views.part_builders import join_facts, name_part, take_line
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 
@@ -159,6 +159,20 @@ def _render_picture(part: turn_documents.Picture, canvas: Canvas, columns: int) 
     words = [part.media_type, _describe_size(part.data), part.name or ""]
     label = ", ".join(_one_line(word) for word in words if word)
     yield from canvas.fold(Text(f"[{label}]", "magenta"), columns)
+
+
+def render_growth(view: turn_documents.TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
+    """Yield how full the context was after a turn, and what the turn added to it."""
+    growth = view.context_growth
+    if growth is None or not growth.parts:
+        return
+    head = f"◇ Context: {view.context_tokens:,} tokens, {growth.tokens:+,} in this turn"
+    yield from canvas.fold(Text(head, "dim"), columns)
+    counts = [f"{'≈' if part.is_estimate else ''}{part.tokens:+,}" for part in growth.parts]
+    width = max(map(len, counts))
+    for part, count in zip(growth.parts, counts, strict=True):
+        line = Text(f"{count:>{width}}  {_one_line(name_part(part))}", "dim")
+        yield from indent(canvas.fold(line, max(columns - 4, 1)), canvas.styled("  │ ", "dim"))
 
 
 def _describe_size(data: str) -> str:

@@ -22,7 +22,7 @@ from recollect.render.terminal.canvas import (
     cut_lines,
     indent,
 )
-from recollect.render.terminal.terminal_parts import render_part
+from recollect.render.terminal.terminal_parts import render_growth, render_part
 from recollect.render.terminal.terminal_prose import render_diff, render_plain
 from recollect.render.views import part_builders, turn_views, whole_calls
 from recollect.render.views.notice_runs import NoticeRun, fold_notices
@@ -348,6 +348,9 @@ def render_turn(
         if lines:
             yield ""
             yield from lines
+    if canvas.options.is_full and view.context_growth:
+        yield ""
+        yield from render_growth(view, canvas, columns)
 
 
 def _find_marked(view: turn_documents.TurnView, at: str) -> frozenset[str | None]:

@@ -6,12 +6,13 @@ so there is a limit; beyond it there is no diff, and the caller shows both texts
 results are not handled here: they are steps, not parts.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher
+from typing import Final
 
 import msgspec
 
-from recollect.documents import turn_documents
+from recollect.documents import kinds, turn_documents
 from recollect.records.blocks import (
     ContainerUpload,
     ContentBlock,
@@ -34,6 +35,7 @@ from recollect.records.blocks import (
 )
 from recollect.records.decoding import REFUSED, decode_value
 from recollect.records.envelope import is_absent
+from recollect.records.tools import split_mcp_name
 from recollect.records.tools.file_tools import PatchHunk
 from recollect.redact.quick_masks import cut_text
 
@@ -76,6 +78,35 @@ FACT_SEPARATOR = " · "
 """Separates the facts in one line."""
 
 _ELLIPSIS = "…"
+
+
+PART_NAMES: Final[dict[kinds.ContextPartKind, str]] = {
+    kinds.ContextPartKind.PROMPT: "Prompt",
+    kinds.ContextPartKind.TOOL: "Tool results",
+    kinds.ContextPartKind.SUBAGENTS: "Subagents",
+    kinds.ContextPartKind.REPLY: "Replies",
+    kinds.ContextPartKind.THINKING: "Thinking",
+    kinds.ContextPartKind.FILES: "Attached files",
+    kinds.ContextPartKind.REMINDERS: "Reminders",
+    kinds.ContextPartKind.SUMMARY: "Summary",
+    kinds.ContextPartKind.SYSTEM_PROMPT: "System prompt",
+    kinds.ContextPartKind.MEMORY_FILES: "Memory files",
+    kinds.ContextPartKind.SKILLS: "Skills",
+    kinds.ContextPartKind.CUSTOM_AGENTS: "Custom agents",
+    kinds.ContextPartKind.MCP_TOOLS: "MCP tools",
+    kinds.ContextPartKind.COMPACTION: "Compaction",
+    kinds.ContextPartKind.REMOVED: "No longer sent",
+    kinds.ContextPartKind.UNRECORDED: "Not in the transcript",
+}
+"""Labels of the parts of the context, as keys of translations."""
+
+
+def name_part(part: turn_documents.ContextPart, translate: Callable[[str], str] = str) -> str:
+    """Return the tool that filled a part of the context, or what else it is."""
+    if not part.name:
+        return translate(PART_NAMES[part.kind])
+    server, tool = split_mcp_name(part.name) or (None, part.name)
+    return label_tool(tool, server)
 
 
 def take_line(text: str) -> str:
