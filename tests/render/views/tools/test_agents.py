@@ -1,5 +1,7 @@
 """Views of subagents, skills and messages."""
 
+import pytest
+
 from recollect.documents.turn_documents import Fields, Json, Plain, Prose
 from recollect.render.views.tools import ToolView, describe_call
 from tests.session.recordings import make_call
@@ -24,11 +26,16 @@ def test_subagent_with_its_answer() -> None:
     )
 
 
-def test_the_time_of_a_call_is_shown_once() -> None:
-    """The client's figure is left out if the call took as long."""
+@pytest.mark.parametrize(
+    ("share", "summary"),
+    [(1.0, "2 tool calls"), (0.95, "2 tool calls"), (0.5, "2 tool calls · 2.5 s")],
+)
+def test_the_time_of_a_call_is_shown_once(share: float, summary: str) -> None:
+    """The client's figure is left out if the call took about as long."""
     took = make_call("Task", TASK).duration_ms
-    result = {"content": [], "totalToolUseCount": 2, "totalDurationMs": took}
-    assert describe_call(make_call("Task", TASK, result)).summary == "2 tool calls"
+    assert took is not None
+    result = {"content": [], "totalToolUseCount": 2, "totalDurationMs": took * share}
+    assert describe_call(make_call("Task", TASK, result)).summary == summary
 
 
 def test_subagent_in_the_background() -> None:

@@ -3,6 +3,8 @@
 The figures of a subagent are the client's; its own transcript is the better source.
 """
 
+from math import isclose
+
 from msgspec import Raw
 
 from recollect.documents.turn_documents import Code, Entry, Output, Part, Picture, Plain
@@ -62,12 +64,11 @@ def _summarise_agent(case: Case) -> str:
 
 
 def _name_time(case: Case, total_ms: float | None) -> str | None:
-    """Return how long a subagent worked, unless its call already shows the same."""
-    if total_ms is None:
-        return None
+    """Return how long a subagent worked, unless its call already shows nearly the same."""
     called_ms = case.call.duration_ms
-    words = format_duration(total_ms)
-    return None if called_ms is not None and format_duration(called_ms) == words else words
+    if total_ms is None or (called_ms is not None and isclose(total_ms, called_ms, rel_tol=0.1)):
+        return None
+    return format_duration(total_ms)
 
 
 def _count(number: int | None, noun: str) -> str | None:
