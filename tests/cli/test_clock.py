@@ -16,7 +16,7 @@ def test_without_a_setting_the_clock_is_the_real_one() -> None:
 
 @pytest.mark.parametrize("stated", ["2026-11-13T12:00:00Z", "2026-11-13T13:00:00+01:00"])
 def test_a_stated_time_is_taken(monkeypatch: pytest.MonkeyPatch, stated: str) -> None:
-    """Any zone will do, and both of these are the same moment."""
+    """Any time zone works, and both of these are the same moment."""
     monkeypatch.setenv(NOW_VARIABLE, stated)
     assert read_clock() == datetime(2026, 11, 13, 12, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ class Terminal(io.StringIO):
     """An output stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
 
@@ -39,7 +39,7 @@ def test_who_gets_colours(
     in_terminal: bool,
     in_pipe: bool,
 ) -> None:
-    """A terminal does unless disabled; anything else only if enabled."""
+    """Terminals, unless disabled; anything else only if enabled."""
     answers = []
     for output in (Terminal(), io.StringIO()):
         monkeypatch.setattr(sys, "stdout", output)
@@ -51,7 +51,7 @@ def test_who_gets_colours(
     ("value", "coloured"), [("always", True), ("never", False), ("auto", False)]
 )
 def test_an_option_decides(monkeypatch: pytest.MonkeyPatch, value: str, coloured: bool) -> None:
-    """`--color` counts more than the environment, and for whatever is started as well."""
+    """`--color` overrides the environment, also for child processes."""
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("FORCE_COLOR", "1")
     answers = []

@@ -66,7 +66,7 @@ PRINTED_BY: dict[str, tuple[tuple[str, ...], ...]] = {
     "recollect.statusline/2": (("statusline", "--no-sync"),),
     "recollect.config/1": (("config", "show"),),
 }
-"""Calls that print documents of each schema."""
+"""Commands that print documents of each schema."""
 CALLS = [(schema, words) for schema, calls in PRINTED_BY.items() for words in calls]
 SCRIPT: list[Step] = [
     init(),
@@ -84,7 +84,7 @@ Print = Callable[..., list[Any]]
 
 @pytest.fixture
 def printed(run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Print:
-    """Runs a command beside a web app and a client, on demo data; the documents that it prints."""
+    """Return the documents that a command prints on demo data, with a web app and a client."""
     pretend_to_serve(make_demo_home())
     monkeypatch.setenv("PATH", make_client(tmp_path / "bin", SCRIPT))
 
@@ -110,7 +110,7 @@ def printed(run_recollect: RunRecollect, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def close(schema: Any) -> Any:
-    """`schema` without room for fields that it does not name."""
+    """Return `schema` without additional properties."""
     if isinstance(schema, list):
         return [close(each) for each in schema]
     if not isinstance(schema, dict):
@@ -131,7 +131,7 @@ def test_output_keeps_to_its_schema(printed: Print, schema: str, words: tuple[st
 
 
 def test_every_document_is_tried() -> None:
-    """No schema is without a call that prints it."""
+    """Every schema has a command that prints it."""
     assert list(PRINTED_BY) == list(DOCUMENTS)
 
 
@@ -152,7 +152,7 @@ def test_schemas_are_up_to_date(schema: str) -> None:
 
 
 def test_no_schema_is_left_over() -> None:
-    """There is a file for each document and no other."""
+    """There is exactly one file for each document."""
     expected = sorted(map(generate_schemas.name_file, DOCUMENTS))
     assert sorted(path.name for path in generate_schemas.SCHEMAS.iterdir()) == expected
 
@@ -175,7 +175,7 @@ def _iter_unsafe() -> Iterator[str]:
 
 
 def test_nothing_in_a_document_can_drive_a_terminal() -> None:
-    """Every character that a terminal could obey is escaped."""
+    """Every control character is escaped."""
     text = format_document({"title": "".join(_iter_unsafe())})
     assert set(text) <= {chr(code) for code in range(32, 127)} | {"\n"}
     assert json.loads(text) == {"title": "".join(_iter_unsafe())}

@@ -1,4 +1,4 @@
-"""Requests that are almost right: each is answered, or refused with what to write instead."""
+"""Requests that are almost right work, or are refused with what to write instead."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def test_a_negative_limit_is_refused(run_recollect: RunRecollect) -> None:
 
 @pytest.mark.parametrize("command", [("list",), ("usage",), ("tools",)])
 def test_reversed_dates_are_refused(run_recollect: RunRecollect, command: tuple[str, ...]) -> None:
-    """An end before its beginning is a slip, and an empty answer would hide it."""
+    """An empty result would hide the mistake."""
     done = run_recollect("demo", *command, *REVERSED)
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.startswith(

@@ -62,7 +62,7 @@ def test_an_interrupt_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_bug_is_admitted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Any other exception is a bug; its text may contain private data and is not shown."""
+    """Any other exception is reported as a bug, without its text, which may be private."""
     monkeypatch.delenv("RECOLLECT_DEBUG", raising=False)
     assert run(program(fail(KeyError("somebody's words"))), []) == 1
     assert capsys.readouterr().err == (
@@ -74,7 +74,7 @@ def test_a_bug_is_admitted(
 def test_a_bug_can_be_looked_into(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With RECOLLECT_DEBUG, the whole traceback is shown, made safe for a terminal."""
+    """With RECOLLECT_DEBUG, the traceback is shown, made safe for a terminal."""
     monkeypatch.setenv("RECOLLECT_DEBUG", "1")
     assert run(program(fail(KeyError("\x1b"))), []) == 1
     lines = capsys.readouterr().err.splitlines()
@@ -165,6 +165,6 @@ def test_a_full_disk_is_reported_once() -> None:
 
 
 def test_a_poor_terminal_gets_numbers(run_recollect: RunRecollect) -> None:
-    """Characters that the output cannot encode are escaped instead of failing."""
+    """Characters that the output cannot encode are escaped."""
     result = run_recollect("doctor", "--demo", env={"PYTHONIOENCODING": "latin-1"})
     assert (result.code, result.stdout.count("\\u2026 and ")) == (0, 1)

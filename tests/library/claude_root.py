@@ -1,4 +1,4 @@
-"""Builds Claude directories with small sessions of every era, as files."""
+"""Build Claude directories with small sessions of all client versions."""
 
 import json
 import os
@@ -19,13 +19,13 @@ _DAWN = datetime(2026, 3, 1, 6, tzinfo=UTC)
 
 
 def at(seconds: float) -> str:
-    """A time as records write it, counted from the same morning."""
+    """Return a time as in records, counted from the same morning."""
     moment = _DAWN + timedelta(seconds=seconds)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def seconds_of(seconds: float) -> float:
-    """The same time in seconds since 1970."""
+    """Return the same time in seconds since 1970."""
     return (_DAWN + timedelta(seconds=seconds)).timestamp()
 
 
@@ -43,7 +43,7 @@ def reply(text: str, *, uuid: str = "a1", seconds: float = 1, **more: object) ->
 def call(
     name: str, wanted: object, *, call_id: str = "toolu_1", uuid: str = "c1", **more: object
 ) -> Line:
-    """A call of a tool."""
+    """Return a tool call."""
     content: list[object] = [{"type": "tool_use", "id": call_id, "name": name, "input": wanted}]
     return _link("assistant", uuid, 2, _message(uuid, content), more)
 
@@ -51,24 +51,24 @@ def call(
 def result(
     text: str, *, call_id: str = "toolu_1", uuid: str = "r1", given: object = None, **more: object
 ) -> Line:
-    """The answer of a tool; `given` is its structured form."""
+    """Return the result of a tool; `given` is its structured form."""
     block = {"type": "tool_result", "tool_use_id": call_id, "content": text}
     answer = {"toolUseResult": given} if given is not None else {}
     return _link("user", uuid, 3, {"role": "user", "content": [block]}, {**answer, **more})
 
 
 def title(text: str) -> Line:
-    """A title that the person gave."""
+    """Return a title given by the user."""
     return {"type": "custom-title", "customTitle": text}
 
 
 def summary(text: str, leaf: str) -> Line:
-    """A title for whichever session has the record `leaf`."""
+    """Return a title for the session that has the record `leaf`."""
     return {"type": "summary", "summary": text, "leafUuid": leaf}
 
 
 def encode(lines: Iterable[Line]) -> bytes:
-    """The bytes of a transcript."""
+    """Return the bytes of a transcript."""
     return b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
 
 

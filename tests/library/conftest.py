@@ -9,6 +9,6 @@ from tests.library.claude_root import ClaudeRoot
 
 @pytest.fixture
 def root(tmp_path: Path) -> ClaudeRoot:
-    """A Claude directory with no session in it yet."""
+    """A Claude directory without sessions."""
     (tmp_path / "claude" / "projects").mkdir(parents=True)
     return ClaudeRoot(tmp_path / "claude")

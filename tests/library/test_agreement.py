@@ -1,4 +1,4 @@
-"""A listing and the open session agree."""
+"""A listing agrees with the opened session."""
 
 import json
 from contextlib import suppress
@@ -34,7 +34,7 @@ SHOWN = (*ALWAYS, "title", "tag", "agent_id", "is_subagent", "modified", "size",
 
 
 def disagreements(listing: SessionListing, metadata: Metadata) -> set[str]:
-    """The fields in which the two differ."""
+    """Return the fields in which the two differ."""
     return {name for name in SHOWN if getattr(listing, name) != getattr(metadata, name)}
 
 
@@ -76,12 +76,12 @@ def test_published_sessions_are_listed_as_they_are(shared: Path) -> None:
 
 
 def padded(line: Line, padding: int) -> Line:
-    """The same line, longer by `padding` bytes that no reader looks at."""
+    """Return the line, longer by `padding` bytes that are ignored."""
     return {**line, "padding": "x" * padding}
 
 
 def lines_of(kinds: list[tuple[str, int]]) -> list[Line]:
-    """Lines of these kinds and paddings, each a little later than the one before."""
+    """Return lines of these kinds and paddings, each a little later than the one before."""
     made: list[Line] = []
     for number, (kind, padding) in enumerate(kinds):
         uuid, seconds = f"{kind}{number}", float(number)
@@ -129,7 +129,7 @@ PADDINGS = st.sampled_from([0, 0, 100, FIRST_READ // 2, FIRST_READ, 3 * FIRST_RE
 def test_long_lines_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, kinds: list[tuple[str, int]]
 ) -> None:
-    """Wherever the long lines are, a listing finds what the opened session has."""
+    """Wherever long lines are, a listing finds what the opened session has."""
     root = ClaudeRoot(tmp_path_factory.mktemp("claude"))
     first = prompt("", uuid="start", seconds=-1, isMeta=True)
     path = root.session(FIRST, first, *lines_of(kinds), reply("The end", uuid="end"))
@@ -155,7 +155,7 @@ FILLER = [padded(reply("words", uuid=f"a{number}"), FIRST_READ) for number in ra
     ],
 )
 def test_a_title_in_the_middle_is_found(root: ClaudeRoot, line: Line) -> None:
-    """A title that the client wrote once, far from both ends, names the session in a list too."""
+    """A title far from both ends of the file names the session in lists, too."""
     lines = [prompt("drain"), *FILLER, line, *FILLER, reply("Done.", uuid="end")]
     transcript = locate_file(root.session(FIRST, *lines))
     listing = read_listing(transcript, SessionContext())
@@ -199,7 +199,7 @@ def test_a_summary_from_elsewhere_names_a_record_in_the_middle(root: ClaudeRoot)
 
 
 def test_a_summary_from_elsewhere_is_seen_by_both(root: ClaudeRoot) -> None:
-    """A title in another file counts in lists and in opened sessions alike."""
+    """A title in another file counts in lists and opened sessions."""
     root.session(SECOND, summary("The pond", "a1"))
     transcript = locate_file(root.session(FIRST, prompt("drain"), reply("Done.")))
     listing = read_listing(transcript, SessionContext())

@@ -1,4 +1,4 @@
-"""Forks after a compaction: they begin in the middle of their parent and do not name it."""
+"""Forks made after a compaction, which start in the middle of their parent and do not name it."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def compaction(uuid: str, *, seconds: float = 60) -> Line:
 
 
 def copy_lines(session_id: str, *lines: Line) -> list[Line]:
-    """Lines as a client of 2.1 copies them, with the id of the session that they are in."""
+    """Return lines as 2.1 copies them, with the id of their session."""
     return [{**line, "sessionId": session_id} for line in lines]
 
 
@@ -37,12 +37,12 @@ def write_fork(root: ClaudeRoot, session_id: str, first: Line) -> None:
 
 
 def list_origins(root: ClaudeRoot) -> dict[str, str | None]:
-    """The session that each one was copied from."""
+    """Return the session that each one was copied from."""
     return {each.id: each.forked_from for each in list_sessions(root=root.path).sessions}
 
 
 def test_the_parent_is_the_session_with_the_compaction_in_its_middle(root: ClaudeRoot) -> None:
-    """Two forks that begin with it are both forks of the parent, not of each other."""
+    """Two forks that begin with it are forks of the parent, not of each other."""
     write_parent(root)
     write_fork(root, SECOND, compaction(BOUNDARY))
     write_fork(root, THIRD, compaction(BOUNDARY))
@@ -59,7 +59,7 @@ def test_another_compaction_is_no_evidence(root: ClaudeRoot) -> None:
 
 
 def test_the_files_of_a_project_are_searched_once(root: ClaudeRoot) -> None:
-    """However many forks it has: the second one needs nothing of the parent any more."""
+    """Further forks need no further search of the parent."""
     write_parent(root)
     write_fork(root, SECOND, compaction(BOUNDARY))
     write_fork(root, THIRD, compaction(BOUNDARY))
@@ -83,7 +83,7 @@ def test_two_possible_parents_are_none(root: ClaudeRoot) -> None:
 
 
 def test_a_file_that_was_last_written_before_the_compaction_is_not_read(root: ClaudeRoot) -> None:
-    """No record is newer than its file."""
+    """No record is later than the mtime of its file."""
     write_parent(root, modified=59)
     write_fork(root, SECOND, compaction(BOUNDARY))
     assert list_origins(root)[SECOND] is None
@@ -98,7 +98,7 @@ def test_a_file_that_was_last_written_before_the_compaction_is_not_read(root: Cl
     ],
 )
 def test_forks_of_real_clients(shared: Path | None, version: str, fork: str, parent: str) -> None:
-    """2.0.77 left the id of the parent in the copy, later ones only the compaction."""
+    """2.0.77 left the parent's id in the copy, later versions only the compaction."""
     if shared is None:
         pytest.skip("needs the recordings of real clients")
     listings = list_sessions(root=shared / "real_cli" / version / "config", page_size=1000).sessions

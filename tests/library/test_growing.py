@@ -1,4 +1,4 @@
-"""A session that stays open: growing equals reading again, whatever happens to its files."""
+"""A session that stays open equals a fresh read, whatever happens to its files."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""docs/library.md is true: its examples, its names and its links."""
+"""docs/library.md is correct: its examples, its names and its links."""
 
 import doctest
 import re
@@ -15,19 +15,19 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 
 def section(title: str) -> str:
-    """The part of the page below a heading."""
+    """Return the part of the page below a heading."""
     return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 def test_every_example_does_what_it_shows() -> None:
-    """Run from top to bottom, each example prints what is below it."""
+    """Run from top to bottom, each example prints the output shown."""
     failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert (failed, tried > 40) == (0, True)
 
 
 @pytest.mark.slow
 def test_every_example_is_typed(tmp_path: Path) -> None:
-    """`mypy --strict` accepts the page as one program: what is shown works in typed code too."""
+    """`mypy --strict` accepts the examples as one program."""
     program = tmp_path / "guide.py"
     program.write_text(doctest.script_from_examples(TEXT), encoding="utf-8")
     options = ("--strict", "--config-file=", "--cache-dir", str(tmp_path / "cache"))
@@ -36,7 +36,7 @@ def test_every_example_is_typed(tmp_path: Path) -> None:
 
 
 def test_the_list_of_names_is_the_list_of_names() -> None:
-    """The table of public names has every one of them and nothing else."""
+    """The table lists exactly the public names."""
     first_column = re.findall(r"^\|([^|]+)\|", section("All public names"), flags=re.MULTILINE)
     named = re.findall(r"`(\w+)`", "".join(first_column))
     assert sorted(named) == sorted(recollect.__all__)

@@ -42,7 +42,7 @@ def list_session(root: ClaudeRoot, *lines: Line) -> SessionListing:
 
 
 def test_a_small_session_is_listed_with_all_of_its_facts(root: ClaudeRoot) -> None:
-    """Everything in a listing comes from the records and the file."""
+    """All fields of a listing come from the records and the file."""
     lines = (
         prompt("drain the pond", seconds=5, promptSource="typed"),
         reply("Done.", seconds=9, gitBranch="drain", version="2.1.326", cwd=f"{CWD}/shore"),
@@ -74,7 +74,7 @@ def test_a_small_session_is_listed_with_all_of_its_facts(root: ClaudeRoot) -> No
 
 
 def test_a_prompt_behind_a_huge_line_is_found(root: ClaudeRoot) -> None:
-    """The head is read on until the first prompt, however long the lines before it are."""
+    """The head is read until the first prompt, however long the lines before it are."""
     listing = list_session(
         root,
         {"type": "api-request-shape", "shape": {"system": HUGE}},
@@ -106,7 +106,7 @@ def test_a_huge_last_line_hides_nothing(root: ClaudeRoot) -> None:
 
 
 def test_a_later_prompt_does_not_pass_for_the_first(root: ClaudeRoot) -> None:
-    """If the first prompt is in neither end, it is searched for between them."""
+    """If neither end has the first prompt, the middle is searched."""
     path = root.session(
         FIRST,
         {"type": "api-request-shape", "shape": {"system": "x" * MAX_READ_BYTES}},
@@ -131,7 +131,7 @@ def test_a_setting_is_the_first_prompt_only_if_nothing_else_is(root: ClaudeRoot)
 
 
 def test_a_prompt_that_exists_only_in_the_queue_is_found(root: ClaudeRoot) -> None:
-    """A prompt that was typed while the client worked may be an attachment and nothing else."""
+    """A prompt sent while the client worked may only be an attachment."""
     queued = {"type": "queued_command", "prompt": "and the docs", "origin": {"kind": "human"}}
     line = {"type": "attachment", "uuid": "q1", "timestamp": at(4), "attachment": queued}
     listing = list_session(root, line, reply("Yes."))
@@ -139,7 +139,7 @@ def test_a_prompt_that_exists_only_in_the_queue_is_found(root: ClaudeRoot) -> No
 
 
 def test_a_byte_order_mark_hides_nothing(root: ClaudeRoot) -> None:
-    """The first line counts even if an editor put a mark before it."""
+    """The first line is read even after a byte order mark."""
     data = b"\xef\xbb\xbf" + encode([prompt("drain the pond")])
     listing = list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", data))
     assert listing is not None
@@ -165,7 +165,7 @@ def test_a_torn_last_line_is_no_obstacle(root: ClaudeRoot) -> None:
     ],
 )
 def test_titles_have_an_order(root: ClaudeRoot, lines: tuple[Line, ...], expected: str) -> None:
-    """The person's title comes first, then a model's, a summary, the last prompt, the first."""
+    """The user's title comes first, then a model's, a summary, the last prompt, the first."""
     assert list_session(root, prompt("drain the pond"), *lines).title == expected
 
 
@@ -177,7 +177,7 @@ def test_another_file_may_hold_the_title(root: ClaudeRoot) -> None:
 
 @pytest.mark.parametrize("content", [b"", encode([summary("Elsewhere", "zz")])])
 def test_leftovers_are_no_sessions(root: ClaudeRoot, content: bytes) -> None:
-    """An empty file and one with nothing but summaries are not listed."""
+    """Empty files and files with only summaries are not listed."""
     assert list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", content)) is None
 
 
@@ -188,7 +188,7 @@ def test_a_warm_up_is_no_session(root: ClaudeRoot) -> None:
 
 
 def test_a_subagent_names_its_session(root: ClaudeRoot) -> None:
-    """A subagent's parent session is in its path, or else in its records."""
+    """A subagent's parent is taken from its path, or else from its records."""
     flat = list_file(root.agent(".", "a1b2c3d", prompt("look around")))
     nested = list_file(root.agent(f"{SECOND}/subagents", "a1b2c3d", prompt("look around")))
     assert flat is not None
@@ -199,7 +199,7 @@ def test_a_subagent_names_its_session(root: ClaudeRoot) -> None:
 
 
 def test_a_session_with_inline_subagents_is_a_session(root: ClaudeRoot) -> None:
-    """Lines of subagents inside a session's own file change neither what it is nor where it is."""
+    """Subagent records in a session's own file change neither its kind nor its directory."""
     listing = list_session(
         root,
         prompt("drain the pond"),
@@ -221,7 +221,7 @@ def test_a_clock_that_runs_ahead_is_not_believed(root: ClaudeRoot) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_listed_as_such(root: ClaudeRoot, tmp_path: Path) -> None:
-    """A session that cannot be read is listed all the same, with the reason."""
+    """It is listed with the reason."""
     path = root.session(FIRST, prompt("drain the pond"))
     transcript = locate_file(path)
     path.rename(tmp_path / "elsewhere")
@@ -246,7 +246,7 @@ def test_a_file_that_is_gone_is_not_listed(root: ClaudeRoot) -> None:
 
 
 def test_lines_that_are_no_json_are_no_obstacle(root: ClaudeRoot) -> None:
-    """Damage before the first prompt costs only what is damaged."""
+    """Damage before the first prompt affects only the damaged lines."""
     noise = b"\0" * 500 + b"\n{broken\n" + json.dumps({"type": "new-thing"}).encode() + b"\n"
     data = noise + encode([prompt("drain the pond")])
     listing = list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", data))
@@ -271,6 +271,6 @@ def test_a_file_without_any_record_is_no_session(root: ClaudeRoot, content: byte
 
 
 def test_one_record_makes_a_session(root: ClaudeRoot) -> None:
-    """A record of a client that is newer than this program is one, among damage as well."""
+    """Even one record of an unknown type, among damage."""
     content = b'broken\n{"type": "from-the-future"}\n'
     assert list_file(root.write(f"projects/{PROJECT}/{FIRST}.jsonl", content)) is not None

@@ -1,4 +1,4 @@
-"""Opening sessions: by every kind of name, with subagents of every era."""
+"""Opening sessions by every kind of name, with subagents of all client versions."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ TASK = (prompt("look around", uuid="s1"), reply("I looked.", uuid="s2"))
 
 
 def iter_family(session: Session, depth: int = 0) -> Iterator[tuple[int, Subagent]]:
-    """Every subagent below a session, with its depth."""
+    """Yield every subagent below a session, with its depth."""
     for child in session.subagents:
         yield depth, child
         yield from iter_family(child.session, depth + 1)
@@ -85,7 +85,7 @@ def test_a_session_knows_where_it_comes_from(root: ClaudeRoot) -> None:
 
 
 def test_a_file_is_opened_anywhere(tmp_path: Path) -> None:
-    """A path needs no root, as text or as a path, relative or not, also through a link."""
+    """A path needs no root; it may be text or a Path, relative, or a link."""
     path = tmp_path / "kept.jsonl"
     path.write_bytes(encode([ASKED]))
     (tmp_path / "link.jsonl").symlink_to(path)
@@ -94,14 +94,14 @@ def test_a_file_is_opened_anywhere(tmp_path: Path) -> None:
 
 
 def test_the_name_of_the_file_is_the_id(root: ClaudeRoot) -> None:
-    """Records may name other sessions, as copies do; the file's own name counts."""
+    """Records of copies name other sessions; the file name counts."""
     root.session(SECOND, ASKED)
     session = open_session(SECOND, root=[root.path])
     assert (session.id, session.facts.session_ids) == (SECOND, (FIRST,))
 
 
 def test_old_subagents_are_in_the_session_itself(root: ClaudeRoot) -> None:
-    """Clients 1.0.x wrote subagents between the lines of the session."""
+    """Clients 1.0.x wrote subagents into the session's file."""
     inline = [{**line, "isSidechain": True} for line in TASK]
     inline[1]["parentUuid"] = "s1"
     root.session(FIRST, ASKED, CALLED, *inline, result("I looked."))
@@ -130,7 +130,7 @@ def test_later_subagents_are_outside_the_session(root: ClaudeRoot, place: str) -
 
 
 def test_a_flat_subagent_with_a_long_task_is_found(root: ClaudeRoot) -> None:
-    """The session of a file may come after many bytes of its first line."""
+    """The session id may come after many bytes of the first line."""
     long_task = {"message": {"role": "user", "content": "x" * 300_000}, **TASK[0]}
     root.session(FIRST, ASKED)
     root.agent(".", "a000001", {**long_task, "sessionId": FIRST})
@@ -140,7 +140,7 @@ def test_a_flat_subagent_with_a_long_task_is_found(root: ClaudeRoot) -> None:
 
 
 def test_new_subagents_are_in_the_directory_of_the_session(root: ClaudeRoot) -> None:
-    """They are in one directory at any depth; sidecars say which call started which."""
+    """They are in one directory at any depth; sidecars name their calls."""
     place = f"{FIRST}/subagents"
     inner = call("Agent", {"prompt": "look closer"}, call_id="toolu_2", uuid="c2")
     root.session(FIRST, ASKED, CALLED, result("I looked."))
@@ -169,7 +169,7 @@ def test_subagents_of_a_workflow_are_deeper(root: ClaudeRoot) -> None:
 
 @pytest.mark.parametrize("meta", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"{}" + b" " * 2_000_000])
 def test_a_broken_sidecar_costs_only_what_it_says(root: ClaudeRoot, meta: bytes) -> None:
-    """A subagent whose sidecar is damaged or absurd is found by its id."""
+    """A subagent with a damaged sidecar is found by its id."""
     place = f"{FIRST}/subagents"
     root.session(FIRST, ASKED, CALLED, ANSWERED)
     root.agent(place, "a000001", *TASK)
@@ -179,7 +179,7 @@ def test_a_broken_sidecar_costs_only_what_it_says(root: ClaudeRoot, meta: bytes)
 
 
 def test_a_sidecar_with_odd_values_keeps_the_others(root: ClaudeRoot) -> None:
-    """One field of an unexpected type does not spoil its neighbours."""
+    """A field with an unexpected type does not affect the others."""
     place = f"{FIRST}/subagents"
     root.session(FIRST, ASKED)
     root.agent(place, "a000001", *TASK)
@@ -189,7 +189,7 @@ def test_a_sidecar_with_odd_values_keeps_the_others(root: ClaudeRoot) -> None:
 
 
 def test_a_link_out_of_the_session_is_not_followed(root: ClaudeRoot, tmp_path: Path) -> None:
-    """Neither a linked directory of subagents nor a linked file is read."""
+    """Neither a linked directory nor a linked file is read."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "agent-a000001.jsonl").write_bytes(encode(TASK))
@@ -208,7 +208,7 @@ def test_a_link_out_of_the_session_is_not_followed(root: ClaudeRoot, tmp_path: P
 
 
 def test_a_subagent_is_opened_by_itself(root: ClaudeRoot) -> None:
-    """It has what it started itself, and nothing of its siblings."""
+    """It includes its own subagents, but not its siblings."""
     place = f"{FIRST}/subagents"
     inner = call("Agent", {"prompt": "look closer"}, call_id="toolu_2", uuid="c2")
     root.agent(place, "a000001", *TASK, inner)
@@ -227,7 +227,7 @@ def test_a_subagent_is_opened_by_itself(root: ClaudeRoot) -> None:
 
 
 def test_a_flat_subagent_is_opened_by_its_path(root: ClaudeRoot) -> None:
-    """A subagent's file needs no session beside it."""
+    """Its session need not exist."""
     path = root.agent(".", "a000001", *TASK)
     session = open_session(path)
     assert (session.id, session.is_subagent, session.subagents) == ("agent-a000001", True, ())
@@ -242,7 +242,7 @@ def test_another_file_may_hold_the_title(root: ClaudeRoot) -> None:
 
 
 def test_an_empty_file_is_an_empty_session(root: ClaudeRoot) -> None:
-    """A client makes the file before it writes to it."""
+    """A client creates the file before it writes to it."""
     path = root.write(f"projects/{PROJECT}/{FIRST}.jsonl", b"")
     session = open_session(path)
     assert (session.id, session.messages) == (FIRST, ())
@@ -260,7 +260,7 @@ def test_an_empty_file_is_an_empty_session(root: ClaudeRoot) -> None:
     ],
 )
 def test_a_file_without_a_record_is_no_transcript(tmp_path: Path, content: bytes) -> None:
-    """A file without one line that a client wrote is refused, with a hint what to give."""
+    """The error says what to specify instead."""
     path = tmp_path / "other.jsonl"
     path.write_bytes(content)
     with pytest.raises(UnreadableInput) as caught:
@@ -292,7 +292,7 @@ def test_a_secret_is_never_opened(tmp_path: Path) -> None:
 def test_a_text_is_a_path_only_if_it_names_a_transcript(
     root: ClaudeRoot, monkeypatch: pytest.MonkeyPatch, ref: str
 ) -> None:
-    """A name with separators in it leads to no file, even if there is one."""
+    """Other text with separators is not a path, even if such a file exists."""
     root.write("secret", encode([ASKED]))
     root.session(FIRST, ASKED)
     monkeypatch.chdir(root.path / "projects")
@@ -301,7 +301,7 @@ def test_a_text_is_a_path_only_if_it_names_a_transcript(
 
 
 def test_ambiguity_is_an_error_here_too(root: ClaudeRoot) -> None:
-    """Opening never guesses between two sessions."""
+    """Several matching sessions are an error."""
     root.session(FIRST, ASKED)
     root.session(SECOND, ASKED)
     with pytest.raises(AmbiguousSession):
@@ -317,7 +317,7 @@ def test_warm_ups_are_subagents_that_say_so(root: ClaudeRoot) -> None:
 
 
 def test_a_session_of_any_name_can_be_opened(root: ClaudeRoot) -> None:
-    """A file name that could be no id is opened by its path and has no subagents to look for."""
+    """A file whose name cannot be an id is opened by its path, without subagents."""
     lines: list[Line] = [ASKED]
     path = root.write("projects/x/CON.jsonl", encode(lines))
     assert (open_session(path).id, open_session(path).subagents) == ("CON", ())

@@ -17,7 +17,7 @@ from tests.locations.trees import needs_pipes
 
 
 def start_time(pid: int) -> str:
-    """When a process started, as Linux counts it."""
+    """Return the start time of a process in Linux's units."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
 
 
@@ -36,7 +36,7 @@ def test_a_running_client_is_reported(root: ClaudeRoot, sleeper: subprocess.Pope
 
 
 def test_lists_and_sessions_agree_on_it(root: ClaudeRoot, sleeper: subprocess.Popen[bytes]) -> None:
-    """A listing and the opened session know the same process, and only of that session."""
+    """A listing and the opened session have the same process, other sessions have none."""
     root.client(sleeper.pid)
     root.session(FIRST, prompt("a", seconds=2))
     root.session(SECOND, prompt("b", seconds=1))
@@ -95,7 +95,7 @@ def test_a_damaged_file_is_no_process(root: ClaudeRoot, content: bytes) -> None:
 def test_the_secret_beside_it_is_left_alone(
     root: ClaudeRoot, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    """The key of a running process is not opened, whatever it is called."""
+    """The key of a running process is not opened, whatever its name."""
     root.client(sleeper.pid)
     os.mkfifo(root.path / "sessions" / f"{sleeper.pid}.ab12.key")
     stated = json.dumps({"pid": sleeper.pid, "sessionId": SECOND}).encode()
@@ -104,5 +104,5 @@ def test_the_secret_beside_it_is_left_alone(
 
 
 def test_this_process_is_alive() -> None:
-    """The process that asks is running."""
+    """The current process counts as running."""
     assert is_alive(os.getpid())

@@ -8,7 +8,7 @@ from tests.process import run_python
 
 
 def test_importing_loads_nothing_else() -> None:
-    """The package alone pulls in neither the parser nor what the parser needs."""
+    """The package imports neither the parser nor its dependencies."""
     code = "import sys, recollect; print(*sorted(n for n in sys.modules if 'msgspec' in n))"
     assert run_python("-c", code).stdout == "\n"
 
@@ -19,12 +19,12 @@ def test_a_name_is_loaded_when_it_is_used() -> None:
 
 
 def test_all_names_are_there_before_they_are_loaded() -> None:
-    """Completion in a shell shows every public name at once."""
+    """`dir()` lists every public name."""
     code = "import recollect; print({*recollect.__all__} - {*dir(recollect)})"
     assert run_python("-c", code).stdout == "set()\n"
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    """A wrong name fails as in any other module."""
+    """As in any other module."""
     with pytest.raises(AttributeError, match="module 'recollect' has no attribute 'open_sesame'"):
         recollect.open_sesame  # noqa: B018

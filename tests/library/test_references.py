@@ -29,7 +29,7 @@ ALIKE = "1111aaaa-0000-4000-8000-000000000000"
 
 @pytest.fixture
 def filled(root: ClaudeRoot) -> ClaudeRoot:
-    """Three sessions, two of which begin alike, and a subagent."""
+    """Three sessions, two of which start alike, and a subagent."""
     root.session(FIRST, prompt("a", seconds=3), title("Drain the pond"))
     root.session(SECOND, prompt("b", seconds=2), title("Fill the pond"))
     root.session(ALIKE, prompt("c", seconds=1), title("pond"))
@@ -38,7 +38,7 @@ def filled(root: ClaudeRoot) -> ClaudeRoot:
 
 
 def find(root: ClaudeRoot, ref: str) -> str:
-    """The name of the file that `ref` leads to."""
+    """Return the name of the file that `ref` resolves to."""
     return locate_session(ref, root=[root.path]).path.stem
 
 
@@ -68,7 +68,7 @@ def test_a_session_has_many_names(filled: ClaudeRoot, ref: str, expected: str) -
 
 @pytest.mark.parametrize("ref", ["222", "5555", "drought", "-4", "-0", "--1", "", " ", "b2c3"])
 def test_what_names_nothing_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
-    """The message names what was looked for and where."""
+    """The message says what was searched for and where."""
     with pytest.raises(NothingFound) as caught:
         find(filled, ref)
     assert str(filled.path / "projects") in str(caught.value).splitlines()[1].strip()
@@ -88,7 +88,7 @@ def test_what_names_nothing_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
 def test_what_names_several_is_refused(
     filled: ClaudeRoot, ref: str, expected: list[tuple[str, str, float]]
 ) -> None:
-    """The error carries every session that may be meant, with all that helps to choose."""
+    """The error lists every matching session with its details."""
     with pytest.raises(AmbiguousSession) as caught:
         find(filled, ref)
     candidates = tuple(Candidate(name, title, CWD, active) for name, title, active in expected)
@@ -96,7 +96,7 @@ def test_what_names_several_is_refused(
 
 
 def test_an_ambiguous_name_lists_the_candidates(filled: ClaudeRoot) -> None:
-    """The message can be answered by copying a line of it."""
+    """A line of the message can be copied to retry."""
     with pytest.raises(AmbiguousSession) as caught:
         find(filled, "1111")
     moment = f"{datetime.fromtimestamp(seconds_of(0), UTC).astimezone():%Y-%m-%d %H:%M}"
@@ -110,7 +110,7 @@ def test_an_ambiguous_name_lists_the_candidates(filled: ClaudeRoot) -> None:
 
 
 def test_many_candidates_are_cut_short() -> None:
-    """A message stays readable: few candidates, and little of each title and project."""
+    """The message has few candidates, with shortened titles and projects."""
     error = AmbiguousSession(
         "x", [Candidate(f"s{number}", "word " * 50, "/w/" + "a\n" * 50) for number in range(30)]
     )
@@ -131,12 +131,12 @@ def test_many_candidates_are_cut_short() -> None:
     ],
 )
 def test_a_candidate_is_shown_as_far_as_it_is_known(project: str | None, shown: str) -> None:
-    """A project is shown by the last part of its path, and unknown values take no room."""
+    """A project is shown by the last part of its path; unknown values are left out."""
     assert str(AmbiguousSession("x", [Candidate("s", project=project)])).splitlines()[1:] == [shown]
 
 
 def test_one_id_in_two_projects_is_distinguished_by_its_path(root: ClaudeRoot) -> None:
-    """A session with one id in two projects has to be named by a path."""
+    """A session whose id is in two projects has to be specified by its path."""
     paths = [root.session(FIRST, prompt("a"), project=name) for name in ("-one", "-two")]
     with pytest.raises(AmbiguousSession) as caught:
         find(root, FIRST)
@@ -144,7 +144,7 @@ def test_one_id_in_two_projects_is_distinguished_by_its_path(root: ClaudeRoot) -
 
 
 def test_leftovers_do_not_make_a_name_ambiguous(root: ClaudeRoot) -> None:
-    """Empty files and files of summaries share the beginning of an id by chance only."""
+    """Empty files and files with only summaries do not count as matches."""
     root.session(FIRST, prompt("a"))
     root.write(f"projects/{PROJECT}/{ALIKE}.jsonl", b"")
     root.session("1111bbbb", summary("Elsewhere", "zz"))
@@ -203,7 +203,7 @@ def test_a_file_is_located_by_its_path(filled: ClaudeRoot, tmp_path: Path) -> No
 
 
 def test_a_directory_is_no_transcript(filled: ClaudeRoot) -> None:
-    """A directory is refused with a hint, and not walked."""
+    """A directory is refused with a hint."""
     with pytest.raises(UnreadableInput) as caught:
         locate_file(filled.path)
     assert str(caught.value) == (
@@ -212,6 +212,6 @@ def test_a_directory_is_no_transcript(filled: ClaudeRoot) -> None:
 
 
 def test_a_path_to_nothing_finds_nothing(tmp_path: Path) -> None:
-    """A path without a file is not found, rather than unreadable."""
+    """A missing file is not found, rather than unreadable."""
     with pytest.raises(NothingFound):
         locate_file(tmp_path / "nowhere.jsonl")

@@ -35,22 +35,22 @@ from tests.locations.trees import needs_pipes
 
 
 def ids(root: ClaudeRoot, project: str | Path | None = None) -> list[str]:
-    """The ids of the listed sessions."""
+    """Return the ids of the listed sessions."""
     return [listing.id for listing in iter_sessions(project, root=[root.path])]
 
 
 def query_ids(root: ClaudeRoot, query: SessionQuery) -> list[str]:
-    """The ids of the sessions that a query finds."""
+    """Return the ids of the sessions that match a query."""
     return [listing.id for listing in list_sessions(None, query, root=[root.path]).sessions]
 
 
 def morning(seconds: float) -> datetime:
-    """A time of the same morning, without a zone."""
+    """Return a time of the same morning, without a zone."""
     return datetime.fromisoformat(at(seconds)).replace(tzinfo=None)
 
 
 def test_the_last_active_comes_first(root: ClaudeRoot) -> None:
-    """Sessions are ordered by their newest record, not by when their file was touched."""
+    """Sessions are ordered by their newest record, not by mtime."""
     root.session(FIRST, prompt("a", seconds=30), modified=100)
     root.session(SECOND, prompt("b", seconds=20), modified=300)
     root.session(THIRD, prompt("c", seconds=40), modified=200)
@@ -61,7 +61,7 @@ def test_the_last_active_comes_first(root: ClaudeRoot) -> None:
 def test_the_lazy_order_is_the_order(
     tmp_path_factory: pytest.TempPathFactory, times: list[tuple[int, int]]
 ) -> None:
-    """Listing by activity gives the same as reading everything and sorting."""
+    """Lazy listing by activity equals reading everything and sorting."""
     root = ClaudeRoot(tmp_path_factory.mktemp("claude"))
     (root.path / "projects").mkdir()
     for number, (spoken, written) in enumerate(times):
@@ -72,7 +72,7 @@ def test_the_lazy_order_is_the_order(
 
 
 def test_the_newest_is_known_without_reading_the_rest(root: ClaudeRoot) -> None:
-    """A file older than the newest record cannot contain a newer one, so it is not opened."""
+    """Files older than the newest record are not opened."""
     root.session(FIRST, prompt("a", seconds=500), modified=600)
     root.session(SECOND, prompt("b", seconds=20), modified=30, project="-other")
     transcripts = list_transcripts(None, include_subagents=False, root=[root.path])
@@ -82,7 +82,7 @@ def test_the_newest_is_known_without_reading_the_rest(root: ClaudeRoot) -> None:
 
 
 def test_subagents_come_only_when_asked_for(root: ClaudeRoot) -> None:
-    """By default a list has sessions; with subagents it has those of every era."""
+    """They are listed only on request, for all client versions."""
     root.session(FIRST, prompt("a", seconds=9))
     root.agent(".", "a000001", prompt("b", seconds=8))
     root.agent(f"{FIRST}/subagents", "a000002", prompt("c", seconds=7))
@@ -94,7 +94,7 @@ def test_subagents_come_only_when_asked_for(root: ClaudeRoot) -> None:
 
 
 def test_several_roots_make_one_list(root: ClaudeRoot, tmp_path: Path) -> None:
-    """The sessions of all roots are in one order."""
+    """The sessions of all roots are sorted together."""
     other = ClaudeRoot(tmp_path / "other")
     root.session(FIRST, prompt("a", seconds=1))
     other.session(SECOND, prompt("b", seconds=2))
@@ -104,7 +104,7 @@ def test_several_roots_make_one_list(root: ClaudeRoot, tmp_path: Path) -> None:
 
 
 def test_the_environment_names_the_root(root: ClaudeRoot, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a root in the call it is that of Claude Code, and there has to be one."""
+    """Without a root it is Claude Code's, which has to exist."""
     root.session(FIRST, prompt("a"))
     with pytest.raises(NothingFound):
         iter_sessions()
@@ -124,7 +124,7 @@ def test_a_project_is_a_directory_or_its_name(root: ClaudeRoot, project: str | P
 def test_a_relative_path_starts_here(
     root: ClaudeRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str | Path
 ) -> None:
-    """A path that is not complete is one of this machine, seen from the current directory."""
+    """A relative path is resolved against the current directory."""
     pond = tmp_path / "pond"
     pond.mkdir()
     monkeypatch.chdir(pond)
@@ -134,7 +134,7 @@ def test_a_relative_path_starts_here(
 
 
 def test_a_path_of_another_system_is_taken_as_it_is(root: ClaudeRoot) -> None:
-    """Sessions from Windows are found by their path, on any system and in either spelling."""
+    """Sessions from Windows are found by their path on any system, in either spelling."""
     root.session(FIRST, prompt("a", cwd="C:\\lake\\pond"), project="C--lake-pond")
     assert [ids(root, path) for path in ("C:\\lake\\pond", "c:/lake/pond")] == [[FIRST], [FIRST]]
 
@@ -149,13 +149,13 @@ def test_one_directory_may_hold_several_projects(root: ClaudeRoot) -> None:
 
 
 def test_a_project_without_sessions_is_empty(root: ClaudeRoot) -> None:
-    """Nothing is listed for a project that has no session."""
+    """A project without sessions gives an empty list."""
     root.session(FIRST, prompt("a"))
     assert (ids(root, "-nowhere"), ids(root, "/nowhere"), ids(root, "../..")) == ([], [], [])
 
 
 def test_pages_cut_a_list(root: ClaudeRoot) -> None:
-    """A page has its share of the sessions, the number of all, and whether more follow."""
+    """A page has its sessions, the total, and whether there are more."""
     names = [f"s{number}" for number in range(5)]
     for number, name in enumerate(names):
         root.session(name, prompt("a", seconds=-number))
@@ -176,7 +176,7 @@ def test_pages_cut_a_list(root: ClaudeRoot) -> None:
 
 
 def test_an_empty_list_has_a_page(root: ClaudeRoot) -> None:
-    """Without sessions the first page is there and empty."""
+    """Without sessions there is one empty page."""
     page = list_sessions(root=[root.path])
     assert page == SessionPage(sessions=(), total=0, page=1, page_size=20)
     assert not page.has_more
@@ -184,13 +184,13 @@ def test_an_empty_list_has_a_page(root: ClaudeRoot) -> None:
 
 @pytest.mark.parametrize(("page", "size"), [(0, 20), (-1, 20), (1, 0)])
 def test_pages_are_counted_from_one(root: ClaudeRoot, page: int, size: int) -> None:
-    """A page that cannot be is refused, not answered with something else."""
+    """An invalid page number is an error."""
     with pytest.raises(UsageError):
         list_sessions(page=page, page_size=size, root=[root.path])
 
 
 def test_text_is_in_the_title_or_the_prompt(root: ClaudeRoot) -> None:
-    """Words are looked for in both, whatever their case."""
+    """Both are searched, ignoring case."""
     root.session(FIRST, prompt("Drain it", seconds=3), title("The pond"))
     root.session(SECOND, prompt("Fill the POND", seconds=2), title("Water"))
     root.session(THIRD, prompt("Leave it", seconds=1))
@@ -200,7 +200,7 @@ def test_text_is_in_the_title_or_the_prompt(root: ClaudeRoot) -> None:
 
 
 def test_a_stretch_of_time_is_one_in_which_the_session_was_under_way(root: ClaudeRoot) -> None:
-    """`since` and `until` keep what was active between them, begun before or not."""
+    """`since` and `until` keep sessions that were active in between, wherever they started."""
     root.session(FIRST, prompt("a", seconds=10), prompt("b", uuid="u2", seconds=40))
     root.session(SECOND, prompt("c", seconds=20))
     root.session(THIRD, prompt("d", seconds=30))
@@ -210,7 +210,7 @@ def test_a_stretch_of_time_is_one_in_which_the_session_was_under_way(root: Claud
 
 
 def test_a_list_may_be_ordered_otherwise(root: ClaudeRoot) -> None:
-    """Sessions can be ordered by when their file was written and by when they began."""
+    """Sessions can be ordered by mtime and by start time."""
     lines = prompt("a", seconds=10), prompt("b", uuid="u2", seconds=40)
     root.session(FIRST, *lines, modified=100)
     root.session(SECOND, prompt("c", seconds=20), modified=300)
@@ -221,7 +221,7 @@ def test_a_list_may_be_ordered_otherwise(root: ClaudeRoot) -> None:
 
 
 def test_an_order_that_does_not_exist_is_refused(root: ClaudeRoot) -> None:
-    """A wrong word for the order is an error and no order."""
+    """An unknown order is an error."""
     with pytest.raises(UsageError):
         list_sessions(None, SessionQuery(order="cost"), root=[root.path])
 
@@ -235,14 +235,14 @@ def test_a_pipe_among_the_sessions_does_not_stop_the_list(root: ClaudeRoot) -> N
 
 
 def test_a_linked_project_is_listed_once(root: ClaudeRoot) -> None:
-    """A project that is reached by two names has each session once."""
+    """A project that can be reached by two names is listed once."""
     root.session(FIRST, prompt("a"))
     (root.path / "projects" / "-moved").symlink_to(root.path / "projects" / PROJECT)
     assert ids(root) == [FIRST]
 
 
 def test_a_time_is_a_number_too(root: ClaudeRoot) -> None:
-    """A list is ordered by Unix timestamps, which a listing has."""
+    """Listings have Unix timestamps to sort by."""
     root.write(f"projects/{PROJECT}/{FIRST}.jsonl", encode([prompt("a", seconds=7)]))
     (listing,) = iter_sessions(root=[root.path])
     assert listing.activity == seconds_of(7)

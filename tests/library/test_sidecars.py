@@ -1,4 +1,4 @@
-"""The files beside a session, and outputs that were too large for it."""
+"""Sidecar files of a session, and output that was too large for it."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ OUTPUT = "line of output\n" * 5000
 
 
 def spill(root: ClaudeRoot, recorded: str) -> Session:
-    """A session with a call whose output is elsewhere, as the client records it."""
+    """Return a session with a call whose output is in a file, as the client records it."""
     text = (
         "<persisted-output>\nOutput too large (75KB). Full output saved to: "
         f"{recorded}\n\nPreview (first 2KB):\nline of output\n</persisted-output>"
@@ -33,7 +33,7 @@ def spill(root: ClaudeRoot, recorded: str) -> Session:
 
 
 def test_a_large_output_is_read_from_its_file(root: ClaudeRoot) -> None:
-    """The recorded path is of another machine; only its last two names count."""
+    """The recorded path is of another machine; only its last two parts count."""
     recorded = f"/Users/else/.claude/projects/-x/{SECOND}/tool-results/b1.txt"
     root.write(f"projects/{PROJECT}/{FIRST}/tool-results/b1.txt", OUTPUT.encode() + b"\xff")
     session = spill(root, recorded)
@@ -43,7 +43,7 @@ def test_a_large_output_is_read_from_its_file(root: ClaudeRoot) -> None:
 
 
 def test_a_large_output_that_is_gone_leaves_its_preview(root: ClaudeRoot) -> None:
-    """When the file has been cleaned up, what the record kept is still there."""
+    """If the file was deleted, the preview in the record remains."""
     session = spill(root, "/x/tool-results/b1.txt")
     (made,) = session.tool_calls
     assert made.spilled is not None
@@ -64,7 +64,7 @@ def test_a_large_output_that_is_gone_leaves_its_preview(root: ClaudeRoot) -> Non
     ],
 )
 def test_a_hostile_path_is_not_followed(root: ClaudeRoot, recorded: str) -> None:
-    """A record cannot make the reader open a file outside the session's own outputs."""
+    """A record cannot make the reader open other files."""
     secret = root.write("secret", b"secret")
     place = root.path / "projects" / PROJECT / FIRST / "tool-results"
     place.mkdir(parents=True)
@@ -82,7 +82,7 @@ def test_a_call_with_its_output_has_no_other(root: ClaudeRoot) -> None:
 
 
 def test_everything_beside_a_session_is_loaded(root: ClaudeRoot) -> None:
-    """Plan, tasks, lists, workflows and typed prompts come as values, damaged ones left out."""
+    """Plan, tasks, lists, workflows and typed prompts are returned, without damaged ones."""
     root.session(FIRST, prompt("drain", slug="quiet-green-pond"))
     root.write("plans/quiet-green-pond.md", "# Plan\n先排水".encode())
     for number in (10, 9, 2):
@@ -106,7 +106,7 @@ def test_everything_beside_a_session_is_loaded(root: ClaudeRoot) -> None:
 
 
 def test_typed_prompts_are_those_of_the_session(root: ClaudeRoot) -> None:
-    """The history of all projects is one file; a line belongs to the session that it names."""
+    """The history of all projects is one file; lines are matched by session."""
     lines = [
         {"display": "drain", "timestamp": 1_794_770_588_419, "project": "/p", "sessionId": FIRST},
         {"display": f"about {FIRST}", "timestamp": 2, "project": "/p", "sessionId": SECOND},
@@ -124,7 +124,7 @@ def test_typed_prompts_are_those_of_the_session(root: ClaudeRoot) -> None:
 
 
 def test_a_session_without_a_file_has_nothing_beside_it() -> None:
-    """Records from a stream have no location."""
+    """Records of a stream have no sidecars."""
     assert load_sidecars(Session()) == SessionSidecars()
 
 

@@ -56,7 +56,7 @@ def test_file_without_a_conversation_is_a_stray(tmp_path: Path, content: bytes) 
     ],
 )
 def test_file_with_anything_else_is_not_a_stray(tmp_path: Path, content: bytes) -> None:
-    """Any other record, a damaged line or a large file has to be read by the reader."""
+    """A file with any other record or a damaged line, or a large one, has to be read."""
     assert is_stray(transcript(write(tmp_path / "s.jsonl", content))) is False
 
 
@@ -77,7 +77,7 @@ def test_large_file_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_file_exchanged_for_a_link_is_refused(tmp_path: Path) -> None:
-    """Reading goes through the safe way of opening."""
+    """A link in place of the file is not followed."""
     path = write(tmp_path / "s.jsonl", SUMMARY)
     found = transcript(path)
     path.unlink()

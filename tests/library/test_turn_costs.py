@@ -26,24 +26,24 @@ def _price(*lines: bytes) -> int | None:
 
 
 def test_a_message_counts_once_with_its_largest_usage() -> None:
-    """Three dollars a million tokens in, fifteen out; the lines of a message are one request."""
+    """Three dollars per million input tokens, fifteen for output; a message is one request."""
     one = _price(_reply("m", MODEL, 1), _reply("m", MODEL, 100_000))
     assert one == 300_000 + 1_500_000
     assert _price(_reply("m", MODEL, 100_000), _reply("n", MODEL, 100_000)) == 2 * one
 
 
 def test_an_unknown_price_is_no_price() -> None:
-    """A sum without one of its parts would be wrong, and zero would be too."""
+    """A sum without one of its parts would be wrong."""
     assert _price(_reply("m", MODEL, 1), _reply("n", "who-knows", 1)) is None
 
 
 def test_lines_that_the_client_made_up_cost_nothing() -> None:
-    """No request was made for them."""
+    """Synthetic messages are not requests."""
     assert _price(_reply("m", "<synthetic>", 1)) == 0
 
 
 def test_a_session_that_was_opened_knows_its_list_price() -> None:
-    """It is the sum of its turns; subagents have a price of their own."""
+    """It is the sum of its turns, without subagents."""
     session = open_session("theme interface", root=[CLAUDE_DIRECTORY])
     prices = Prices.load()
     costs = [price_turn(turn, prices) or 0 for turn in session.turns]

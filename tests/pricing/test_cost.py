@@ -28,7 +28,7 @@ prices = st.builds(
 
 
 def exact_microdollars(tokens: Tokens, price: Price, factor: Decimal) -> Fraction:
-    """The same by the book."""
+    """Return the exact cost, computed independently."""
     per_token = (
         (tokens.input, price.input),
         (tokens.output, price.output),
@@ -41,7 +41,7 @@ def exact_microdollars(tokens: Tokens, price: Price, factor: Decimal) -> Fractio
 
 
 def cost_of(tokens: Tokens, price: Price, factor: Decimal = Decimal(1)) -> Cost | None:
-    """The rounded cost of one request."""
+    """Return the rounded cost of one request."""
     amounts = multiply(tokens, make_tariff(price, factor))
     return None if amounts is None else round_amounts(amounts)
 
@@ -50,7 +50,7 @@ def cost_of(tokens: Tokens, price: Price, factor: Decimal = Decimal(1)) -> Cost 
 def test_the_total_is_exact_but_for_one_rounding(
     tokens: Tokens, price: Price, factor: Decimal
 ) -> None:
-    """The classes add up to the exact sum, rounded half to even; searches take no factor."""
+    """Classes add up to the exact sum, rounded half to even; factors do not apply to searches."""
     cost = cost_of(tokens, price, factor)
     assert cost is not None
     assert cost.total == round(exact_microdollars(tokens, price, factor))
@@ -76,7 +76,7 @@ def test_a_total_is_unknown_where_a_class_is() -> None:
 
 @given(tokens_used, prices)
 def test_each_class_is_right_to_a_microdollar(tokens: Tokens, price: Price) -> None:
-    """No class is negative, none strays by a whole microdollar, and none costs without tokens."""
+    """No class is negative, is off by a whole microdollar, or costs anything without tokens."""
     cost = cost_of(tokens, price)
     assert cost is not None
     alone = cost_of(Tokens(cache_read=tokens.cache_read), price)
@@ -101,14 +101,14 @@ def test_requests_of_one_message_are_rounded_together(
 
 
 def test_half_a_microdollar_goes_to_the_even_side() -> None:
-    """A tie is not always rounded up, so that many of them do not add up to a drift."""
+    """Ties are not always rounded up, which would add up."""
     price = Price(model="m", input=Decimal("0.5"), output=Decimal(0))
     costs = [cost_of(Tokens(input=count), price) for count in (1, 2, 3, 4, 5)]
     assert costs == [Cost(), Cost(input=1), Cost(input=2), Cost(input=2), Cost(input=2)]
 
 
 def test_a_long_prompt_raises_the_whole_request() -> None:
-    """Above a threshold every token has the higher price, and what a tier leaves out stays."""
+    """Above a threshold every token has the higher price; prices missing in a tier stay."""
     price = Price(
         model="m",
         input=Decimal(1),
@@ -140,13 +140,13 @@ token_counts = st.integers(min_value=0, max_value=10**7)
 
 
 def writes(total: int, five: int, hour: int) -> Usage:
-    """A usage with cache writes only."""
+    """Return a usage with only cache writes."""
     split = CacheCreation(ephemeral_5m_input_tokens=five, ephemeral_1h_input_tokens=hour)
     return Usage(cache_creation_input_tokens=total, cache_creation=split)
 
 
 def test_every_class_is_found() -> None:
-    """Each number of a usage has its own class, and fetches have none."""
+    """Each number of a usage has its own class; fetches have none."""
     usage = Usage(
         input_tokens=1,
         output_tokens=2,
@@ -175,27 +175,27 @@ def test_every_class_is_found() -> None:
 )
 @pytest.mark.parametrize("is_largest", [False, True])
 def test_cache_writes(usage: Usage, five: int, hour: int, is_largest: bool) -> None:
-    """Writes are split as stated, and what is left open lives for five minutes."""
+    """Writes are split as recorded; the rest are 5-minute writes."""
     tokens = split_usage(usage, is_largest=is_largest)
     assert tokens == Tokens(cache_write_5m=five, cache_write_1h=hour)
 
 
 def test_a_split_without_a_total_is_believed_of_the_largest_record_only() -> None:
-    """The copy that a fork leaves denies its writes in the total, and so it is not counted."""
+    """A fork leaves a copy whose total has no cache writes, so its split is not counted."""
     usage = writes(0, 1200, 34)
     assert split_usage(usage) == Tokens()
     assert split_usage(usage, is_largest=True) == Tokens(cache_write_5m=1200, cache_write_1h=34)
 
 
 def test_counts_below_zero_are_nothing() -> None:
-    """Damage never makes a message cheaper."""
+    """Negative counts count as zero."""
     usage = Usage(input_tokens=-5, output_tokens=7, cache_read_input_tokens=-1)
     assert split_usage(usage) == Tokens(output=7)
 
 
 @given(token_counts, token_counts, token_counts, token_counts, token_counts)
 def test_no_token_is_lost(sent: int, received: int, read: int, total: int, hour: int) -> None:
-    """The classes add up to the totals of the usage."""
+    """Classes add up to the totals of the usage."""
     usage = Usage(
         input_tokens=sent,
         output_tokens=received,
@@ -207,7 +207,7 @@ def test_no_token_is_lost(sent: int, received: int, read: int, total: int, hour:
 
 
 def test_a_step_that_repeats_the_totals_is_not_counted_again() -> None:
-    """The usual message is one request, with the terms that it was made on."""
+    """An ordinary message is one request, with its speed, tier and region."""
     usage = Usage(
         output_tokens=8,
         speed="fast",
@@ -220,7 +220,7 @@ def test_a_step_that_repeats_the_totals_is_not_counted_again() -> None:
 
 
 def test_steps_of_the_model_itself_are_in_the_totals() -> None:
-    """Several steps of type `message` are one request, as the totals already sum them up."""
+    """Several steps of type `message` are one request, because the totals include them."""
     step = Iteration(type="message", output_tokens=4)
     usage = Usage(output_tokens=8, iterations=(step, step))
     requests = split_requests("claude-opus-5", usage)
@@ -228,7 +228,7 @@ def test_steps_of_the_model_itself_are_in_the_totals() -> None:
 
 
 def test_an_advisor_is_billed_apart() -> None:
-    """Tokens of an advisor are not in the totals, and its speed is not that of the answer."""
+    """An advisor's tokens are not in the totals, and its speed is its own."""
     usage = Usage(
         output_tokens=8,
         speed="fast",
@@ -254,13 +254,13 @@ def test_an_advisor_is_billed_apart() -> None:
 
 
 def test_an_advisor_without_a_name_has_no_model() -> None:
-    """Its model is not guessed from that of the message."""
+    """Its model is not assumed to be that of the message."""
     usage = Usage(iterations=(Iteration(type="advisor_message", output_tokens=5),))
     assert split_requests("claude-opus-5", usage)[1] == BilledRequest(None, Tokens(output=5))
 
 
 def test_a_compaction_by_the_api_is_billed_apart() -> None:
-    """The summary that the API made before answering is not in the totals either."""
+    """Its tokens are not in the totals either."""
     usage = Usage(
         input_tokens=23_000,
         iterations=(
@@ -293,7 +293,7 @@ def fallback(*, said: int) -> Usage:
 
 @pytest.mark.parametrize("model", ["claude-fable-5", "claude-opus-4-8"])
 def test_the_totals_belong_to_the_model_that_answered(model: str) -> None:
-    """Whichever model the message names, a silent refusal is free and the answer is not."""
+    """Whatever model the message names, a silent refusal is free and the answer is not."""
     requests = split_requests(model, fallback(said=0))
     assert requests == (BilledRequest("claude-opus-4-8", Tokens(412, 264)),)
 
@@ -307,7 +307,7 @@ def test_an_attempt_that_broke_off_is_billed_to_its_own_model() -> None:
 
 
 def test_an_attempt_without_a_name_was_that_of_the_message() -> None:
-    """A step that names no model ran on the one that was asked."""
+    """A step without a model ran on the requested one."""
     usage = Usage(
         output_tokens=2,
         iterations=(
@@ -322,7 +322,7 @@ def test_an_attempt_without_a_name_was_that_of_the_message() -> None:
 
 
 def test_a_fallback_without_a_name_leaves_the_message_its_model() -> None:
-    """Without a better name the message's own model is used."""
+    """The model of the message is used."""
     step = Iteration(type="fallback_message", output_tokens=2)
     usage = Usage(output_tokens=2, iterations=(step,))
     assert split_requests("claude-opus-5", usage) == (

@@ -34,7 +34,7 @@ is_current = pytest.mark.skipif(
 
 
 def draw_tokens(rng: random.Random, price: Price) -> Tokens:
-    """Tokens of the classes that the model has, often around a threshold."""
+    """Generate tokens of the classes that the model has, often around a threshold."""
     sent, received, read, five, hour = (
         rng.choice((0, rng.randrange(50_000), rng.randrange(400_000))) for _ in range(5)
     )
@@ -64,7 +64,7 @@ def microdollars(tokens: Tokens, model: ModelInfo, moment: datetime) -> Decimal:
 @is_current
 @pytest.mark.slow
 def test_costs_equal_those_of_genai_prices() -> None:
-    """Random usages of all models on any day cost the same, to the rounding."""
+    """For random usages of all models on any day, except for rounding."""
     rng, prices = random.Random(20261115), Prices.load()
     strays = []
     for _ in range(SAMPLES):
@@ -84,7 +84,7 @@ def test_costs_equal_those_of_genai_prices() -> None:
 
 
 def test_the_table_has_the_form_of_the_generator() -> None:
-    """The committed file was written by the generator and not by hand."""
+    """The committed file has the generator's format."""
     assert generate_prices.to_json(TABLE) == GENERATED_PRICES.read_text(encoding="utf-8")
 
 
@@ -105,7 +105,7 @@ def test_a_table_can_be_made_from_nothing(
 
 @is_current
 def test_generating_again_changes_nothing() -> None:
-    """Without news the table keeps its date."""
+    """Without changes the table keeps its date."""
     assert generate_prices.build(date(2030, 1, 1), TABLE) == TABLE
 
 
@@ -127,7 +127,7 @@ def test_a_price_is_never_overwritten() -> None:
 
 @is_current
 def test_a_dropped_model_stays() -> None:
-    """Transcripts still name models that are sold no more."""
+    """Transcripts still name models that are no longer sold."""
     gone = Price(model="claude-0", input=Decimal(1), output=Decimal(2))
     previous = PriceFile(names={"claude-zero": "claude-0"}, prices=(gone, *TABLE.prices))
     built = generate_prices.build(date(2030, 1, 1), previous)
@@ -137,6 +137,6 @@ def test_a_dropped_model_stays() -> None:
 
 @is_current
 def test_names_lead_to_the_model_that_genai_prices_means() -> None:
-    """Every name of the table is matched to the same model there."""
+    """Every name in the table matches the same model there."""
     matched = {name: PROVIDER.find_model(name) for name in TABLE.names}
     assert {name: model and model.id for name, model in matched.items()} == TABLE.names

@@ -18,14 +18,14 @@ USAGE = Usage(input_tokens=1_000, output_tokens=1_000)
 
 
 def write(folder: Path, text: str) -> Path:
-    """A user's price file."""
+    """Write a user's price file."""
     path = folder / "prices.toml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def test_a_model_of_the_users_own(tmp_path: Path) -> None:
-    """An otherwise unknown model has the price that the user sets."""
+    """A model that is otherwise unknown gets the user's price."""
     path = write(
         tmp_path,
         """
@@ -98,7 +98,7 @@ def test_an_override_may_use_another_spelling(tmp_path: Path) -> None:
 
 
 def test_names_lead_a_proxys_model_to_a_price(tmp_path: Path) -> None:
-    """A name may point to a model in any spelling, or to an earlier name."""
+    """A name may refer to a model in any spelling, or to an earlier name."""
     text = '[names]\n"house" = "anthropic/claude-opus-5.5"\n"guest" = "house"\n'
     prices = Prices.load(write(tmp_path, text))
     costs = [prices.cost(name, USAGE, "2026-11-15") for name in ("house", "guest")]
@@ -106,7 +106,7 @@ def test_names_lead_a_proxys_model_to_a_price(tmp_path: Path) -> None:
 
 
 def test_a_provider_may_have_its_own_price(tmp_path: Path) -> None:
-    """A price for the spelling of a router or cloud leaves the model itself alone."""
+    """A price for a router's or cloud's spelling does not affect the model itself."""
     text = '[[prices]]\nmodel = "anthropic/claude-opus-5.5"\ninput = 5\noutput = 25\n'
     prices = Prices.load(write(tmp_path, text))
     models = ["anthropic/claude-opus-5.5", "claude-opus-5.5", "claude-opus-5-5"]
@@ -115,7 +115,7 @@ def test_a_provider_may_have_its_own_price(tmp_path: Path) -> None:
 
 
 def test_factors_of_the_users_own(tmp_path: Path) -> None:
-    """The user's factor wins over ours for the models and days that it names."""
+    """The user's factor overrides ours for its models and days."""
     path = write(
         tmp_path,
         """
@@ -200,7 +200,7 @@ def test_an_invalid_file_says_what_to_fix(tmp_path: Path, text: str, message: st
 
 
 def test_a_file_that_is_not_toml_says_where(tmp_path: Path) -> None:
-    """The complaint has the line; its wording belongs to Python."""
+    """The error has the line; its wording is Python's."""
     path = write(tmp_path, "[names]\n[[prices]\n")
     with pytest.raises(UsageError) as refusal:
         Prices.load(path)
@@ -209,7 +209,7 @@ def test_a_file_that_is_not_toml_says_where(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """A missing file and one that is not text are mistakes of the request too."""
+    """Missing files and files that are not text are usage errors."""
     missing, binary = tmp_path / "none.toml", tmp_path / "binary.toml"
     binary.write_bytes(b"\xff\xfe")
     messages = []
@@ -269,12 +269,12 @@ SPELLINGS = {
 
 @pytest.mark.parametrize(("written", "name"), SPELLINGS.items())
 def test_spellings_of_clouds_and_routers(written: str, name: str) -> None:
-    """Suffix, provider, region and revision go, the date stays."""
+    """Suffix, provider, region and revision are removed, the date is kept."""
     assert normalise_model(written) == name
 
 
 def test_a_date_is_left_out_last() -> None:
-    """A model is looked up as written, then by its normal name, then without its date."""
+    """A model is looked up as written, then by its normalised name, then without its date."""
     assert list_lookup_names(" us.anthropic.claude-haiku-4-5-20251001-v1:0") == (
         "us.anthropic.claude-haiku-4-5-20251001-v1:0",
         "claude-haiku-4-5-20251001",

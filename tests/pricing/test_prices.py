@@ -20,7 +20,7 @@ def prices() -> Prices:
 
 
 def total(cost: Cost | None) -> int | None:
-    """Microdollars of a known cost."""
+    """Return the microdollars of a known cost."""
     return None if cost is None else cost.total
 
 
@@ -61,7 +61,7 @@ def test_spellings_cost_the_same(prices: Prices, model: str) -> None:
     "model", ["claude-opus-9", "glm-4.6", "opus", "default", "", None, "claude-opus-5-5-preview"]
 )
 def test_an_unknown_model_has_no_cost(prices: Prices, model: str | None) -> None:
-    """It is neither free nor priced like its neighbour."""
+    """It is neither free nor priced like similar models."""
     assert prices.cost(model, USAGE, DAY) is None
     assert prices.find(model, DAY) is None
 
@@ -84,7 +84,7 @@ def test_messages_of_the_client_itself_are_free(prices: Prices) -> None:
     ],
 )
 def test_models_by_hand_and_by_alias(prices: Prices, model: str, dollars: float) -> None:
-    """Overrides and other names lead to a price."""
+    """Overrides and aliases have prices."""
     assert total(prices.cost(model, USAGE, DAY)) == round(dollars * 10**6)
 
 
@@ -112,7 +112,7 @@ FACTORS = {
 def test_factors(
     prices: Prices, terms: tuple[str, str | None, str | None, str | None], factor: float | None
 ) -> None:
-    """Speed, tier and geography multiply the tokens, and an unknown value has no price."""
+    """Speed, tier and region multiply the cost of tokens; an unknown value has no price."""
     model, *rest = terms
     plain = prices.cost_of(BilledRequest(model, Tokens(1_000, 1_000)), DAY)
     assert plain is not None
@@ -145,7 +145,7 @@ SHORT = Tokens(output=1_000, cache_read=100_000, cache_write_5m=50_000, cache_wr
     ],
 )
 def test_long_prompts(prices: Prices, model: str, day: str, short: int, long: int) -> None:
-    """One token above 200,000 doubles the prompt's price where and when that was the rule."""
+    """One token above 200,000 doubles the prompt's price, for models and days with that rule."""
     costs = [
         prices.cost_of(BilledRequest(model, tokens), date.fromisoformat(day))
         for tokens in (SHORT, LONG)
@@ -163,7 +163,7 @@ def test_a_step_at_a_hundred_thousand(prices: Prices) -> None:
 
 
 def test_requests_are_priced_one_by_one(prices: Prices) -> None:
-    """Two requests that only together are long cost less than one long one."""
+    """Two requests that are long only together cost less than one long one."""
     half = prices.cost("claude-sonnet-4-5", Usage(cache_read_input_tokens=150_000), DAY)
     whole = prices.cost("claude-sonnet-4-5", Usage(cache_read_input_tokens=300_000), DAY)
     assert (total(half), total(whole)) == (45_000, 180_000)
@@ -188,7 +188,7 @@ TOKYO = timezone(timedelta(hours=9))
     ],
 )
 def test_the_day_is_that_of_utc(prices: Prices, when: str | date, is_new: bool) -> None:
-    """A price begins at midnight UTC, however the time is written."""
+    """A price starts at midnight UTC, whatever the time zone of the timestamp."""
     price = prices.find("claude-opus-4-6", when)
     assert price is not None
     assert (price.first_day == date(2026, 3, 13)) is is_new
@@ -202,7 +202,7 @@ def test_without_a_day_there_is_no_price(prices: Prices, when: str | None) -> No
 
 
 def test_an_advisor_costs_its_own_price(prices: Prices) -> None:
-    """A message costs its own tokens and those of its advisor, each at its model's price."""
+    """Own tokens and those of the advisor each have their model's price."""
     advice = Iteration(type="advisor_message", model="claude-fable-5", output_tokens=1_000)
     usage = Usage(output_tokens=1_000, iterations=(Iteration(type="message"), advice))
     assert prices.cost("claude-opus-5-5", usage, DAY) == Cost(output=20_000 + 50_000)
@@ -214,14 +214,14 @@ def test_an_advisor_costs_its_own_price(prices: Prices) -> None:
 def test_one_unknown_model_makes_the_message_unknown(
     prices: Prices, model: str, adviser: str
 ) -> None:
-    """A part of a cost is never shown as the whole."""
+    """A partial cost is never shown as the total."""
     advice = Iteration(type="advisor_message", model=adviser, output_tokens=1_000)
     usage = Usage(output_tokens=1_000, iterations=(Iteration(type="message"), advice))
     assert prices.cost(model, usage, DAY) is None
 
 
 def test_the_copy_of_a_fork_costs_nothing(prices: Prices) -> None:
-    """Cache writes that the total denies cost only when the record is the largest."""
+    """Cache writes missing from the total count only in the largest record."""
     usage = Usage(cache_creation=CacheCreation(ephemeral_5m_input_tokens=1_200))
     assert prices.cost("claude-opus-5-5", usage, DAY) == Cost()
     largest = prices.cost("claude-opus-5-5", usage, DAY, is_largest=True)
@@ -229,7 +229,7 @@ def test_the_copy_of_a_fork_costs_nothing(prices: Prices) -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    """Thousands of made-up model names do not fill the memory, and answers stay right."""
+    """Thousands of made-up model names do not fill the memory, and prices stay correct."""
     prices = Prices.load()
     asked = {prices.cost(f"made-up-{number}", USAGE, DAY) for number in range(CACHE_SIZE + 1)}
     assert asked == {None}

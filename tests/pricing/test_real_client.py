@@ -1,4 +1,4 @@
-"""Our prices against the totals that real clients worked out for themselves."""
+"""Our prices compared with the totals that real clients computed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +45,7 @@ class Line(Struct, frozen=True, rename="camel"):
 
 
 def iter_totals(folder: Path) -> Iterator[tuple[str, str, ModelUsage]]:
-    """Scenario or session, model and total, for each total that a client version wrote."""
+    """Yield scenario or session, model and total, for each total that a client version wrote."""
     for path in sorted(folder.rglob("*.jsonl")):
         for line in path.read_bytes().split(b"\n"):
             if b'"modelUsage"' in line:
@@ -64,13 +64,13 @@ def _read_totals(line: bytes) -> list[tuple[str, ModelUsage]]:
 
 
 def cost_of(model: str, tokens: Tokens) -> int | None:
-    """Microdollars, if there is a price."""
+    """Return the microdollars if there is a price."""
     cost = PRICES.cost_of(BilledRequest(model, tokens), DAY)
     return None if cost is None else cost.total
 
 
 def explain(model: str, total: ModelUsage) -> str:
-    """Why our figure is the client's, or why it differs."""
+    """Return the reason why our figure differs from the client's, if it does."""
     stated, ours = total.dollars * 10**6, cost_of(model, total.tokens)
     if ours is None:
         return "unknown model"
@@ -121,7 +121,7 @@ def test_our_costs_are_those_of_the_client(
 
 
 def test_the_exceptions_are_the_compacted_sessions(shared: Path) -> None:
-    """The two sessions that ran into their compaction state the sum of several prompts."""
+    """The two sessions that were compacted report the sum of several prompts."""
     totals = iter_totals(shared / "real_cli" / "2.1.325" / "stream")
     odd = [(name, model) for name, model, total in totals if explain(model, total) == TOGETHER]
     assert odd == [("auto_midturn", "claude-sonnet-4-5"), ("auto_turn2", "claude-sonnet-4-5")]

@@ -96,7 +96,7 @@ def test_a_file_can_be_saved_in_place_of_another(connection: apsw.Connection) ->
 
 
 def test_states_are_those_of_files_that_are_there(connection: apsw.Connection) -> None:
-    """A time that cannot be trusted is not used."""
+    """An untrusted time is not used."""
     save_file(connection, ROW)
     gone = save_file(connection, replace(ROW, path="/gone"))
     save_file(connection, replace(ROW, path="/sure", is_racy=False))
@@ -109,7 +109,7 @@ def test_states_are_those_of_files_that_are_there(connection: apsw.Connection) -
     ["path = 'x'", "size = 4", "session_id = 't'", "id = 7", "head_hash = 1", "kind = x''"],
 )
 def test_a_file_that_was_not_written_so_is_damage(connection: apsw.Connection, change: str) -> None:
-    """Nothing else would show it."""
+    """The checksum of the row detects it."""
     save_file(connection, ROW)
     connection.execute(f"UPDATE files SET {change}")
     with pytest.raises(DamagedIndex):
@@ -143,7 +143,7 @@ def test_a_name_that_was_not_written_so_is_damage(connection: apsw.Connection, c
 
 
 def test_problems_are_kept_until_they_are_none(connection: apsw.Connection) -> None:
-    """By path, the last one counts."""
+    """They are listed by path, and the last one counts."""
     odd = os.fsdecode(b"/caf\xe9")
     for path, reason in ((odd, "first"), (odd, f"cannot read {odd}"), ("/b", "gone"), ("/b", None)):
         save_problem(connection, path, reason)

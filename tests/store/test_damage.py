@@ -152,7 +152,7 @@ def test_a_zeroed_page_is_found_whichever_it_is(indexed: Indexed) -> None:
 
 @pytest.mark.parametrize("leftover", ["-wal", "-shm", "-journal"])
 def test_leftovers_of_another_index_do_no_harm(indexed: Indexed, leftover: str) -> None:
-    """An index restored from a copy may find the log of another one."""
+    """A restored index may have the log of another one beside it."""
     indexed.put_back(indexed.content)
     beside = indexed.path.with_name(INDEX_NAME + leftover)
     beside.write_bytes(random.Random(2).randbytes(PAGE * 3))
@@ -163,7 +163,7 @@ def test_leftovers_of_another_index_do_no_harm(indexed: Indexed, leftover: str) 
 
 
 def test_the_log_of_an_earlier_time_does_no_harm(indexed: Indexed) -> None:
-    """Nor does a log that belongs to the same index, and is older than it."""
+    """Nor does an older log of the same index."""
     world = indexed.world
     indexed.put_back(indexed.content)
     reader = open_for_reading(world.data)
@@ -304,7 +304,7 @@ def test_a_small_addition_survives_damage(indexed: Indexed) -> None:
 
 
 def test_a_look_at_everything_is_content_with_a_sound_index(indexed: Indexed) -> None:
-    """It changes nothing."""
+    """A full check of an intact index changes nothing."""
     indexed.put_back(indexed.content)
     assert not set_aside_if_damaged(indexed.world.data)
     assert not indexed.was_set_aside

@@ -9,5 +9,5 @@ from tests.sync.world import World
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    """An empty Claude directory and no index yet."""
+    """An empty Claude directory without an index."""
     return World(tmp_path, tmp_path / "data")

@@ -75,7 +75,7 @@ def test_nothing_happens_without_consent(home: Home) -> None:
 
 
 def test_consent_says_what_will_be_deleted_when(home: Home) -> None:
-    """By the setting of the Claude directory, which is named."""
+    """According to the settings of the Claude directory, which is named."""
     now = datetime.fromisoformat(NOW).timestamp()
     transcripts = sorted(home.claude.glob("projects/*/*-*-*.jsonl"))
     for age, path in zip((31, 27, 25, 22, *[1] * 9), transcripts, strict=False):
@@ -95,7 +95,7 @@ def test_consent_says_what_will_be_deleted_when(home: Home) -> None:
 def test_consent_is_asked_for_at_a_terminal(
     home: Home, answer: bytes, code: int, word: str
 ) -> None:
-    """No is the default, and then nothing is created; the first sync asks as well."""
+    """The default is no, which creates nothing; the first sync asks too."""
     ours, theirs = pty.openpty()
     os.write(ours, answer)
     done = subprocess.run(
@@ -304,7 +304,7 @@ def test_a_passphrase_comes_from_the_environment(
 def test_what_cannot_be_written_has_one_code_for_each_place(
     archived: Home, run_recollect: RunRecollect
 ) -> None:
-    """1 for what the user named, 6 for the archive."""
+    """1 for files that the user named, 6 for the archive."""
     blocked = archived.path / "blocked"
     blocked.write_bytes(b"a file where a directory should be")
     for words in (
@@ -322,7 +322,7 @@ def test_what_cannot_be_written_has_one_code_for_each_place(
 def test_the_list_shows_when_sessions_were_active(
     archived: Home, run_recollect: RunRecollect
 ) -> None:
-    """Not when their files were written: a copy of a home has new ones."""
+    """Not when their files were written, which a copy of a home changes."""
     before = archived.ask("list")["sessions"]
     for path in archived.claude.glob("projects/*/*.jsonl"):
         os.utime(path)

@@ -23,7 +23,7 @@ CTRL_C, CTRL_D, TAB = "\x03", "\x04", "\t"
 
 
 def make_environment(tmp_path: Path) -> dict[str, str]:
-    """The environment of a user whose `claude` is the one that talks."""
+    """Return the environment of a user with the fake client as `claude`."""
     install_client(tmp_path / "bin")
     (tmp_path / "claude" / "projects").mkdir(parents=True)
     return {
@@ -51,7 +51,7 @@ def chat(tmp_path: Path, safe_environment: None) -> Iterator[Terminal]:
 
 
 def test_prompts_are_answered_and_the_end_says_how_to_go_on(chat: Terminal, tmp_path: Path) -> None:
-    """A turn looks as in `show`; Ctrl+D ends the client and names the session."""
+    """A turn looks as in `show`; Ctrl+D ends the client and prints how to resume."""
     chat.send("say hello dear world\r")
     chat.wait_for_text("$0.01")
     chat.wait_for_text("  hello dear world")
@@ -92,7 +92,7 @@ def test_a_question_waits_for_one_of_its_answers(chat: Terminal, tmp_path: Path)
 
 
 def test_a_command_is_edited_or_denied_with_words(chat: Terminal, tmp_path: Path) -> None:
-    """`e` offers the command to edit, `n` takes the reason along."""
+    """`e` offers the command for editing, `n` denies it with a reason."""
     chat.send("tools hi ho\r")
     chat.wait_for_text("Allow?")
     chat.send("e\r")
@@ -108,7 +108,7 @@ def test_a_command_is_edited_or_denied_with_words(chat: Terminal, tmp_path: Path
 
 
 def test_what_was_being_typed_is_no_answer(chat: Terminal, tmp_path: Path) -> None:
-    """A question sets aside what is in the input, and gives it back when it is answered."""
+    """A question sets the draft aside, and restores it when it is answered."""
     chat.send("nap 1\r")
     chat.wait_for_text("working")
     chat.send("tools hi\r")
@@ -122,7 +122,7 @@ def test_what_was_being_typed_is_no_answer(chat: Terminal, tmp_path: Path) -> No
 
 
 def test_a_question_gives_the_draft_back_once(chat: Terminal, tmp_path: Path) -> None:
-    """A question that Ctrl+C withdraws gives back what was being typed, which is then sent once."""
+    """A question withdrawn by Ctrl+C restores the draft, which is then sent once."""
     chat.send("nap 1\r")
     chat.wait_for_text("working")
     chat.send("tools hi\r")
@@ -157,7 +157,7 @@ def test_ctrl_c_interrupts_the_client_and_then_clears_the_input(chat: Terminal) 
 
 
 def test_lines_fit_a_window_that_was_resized(chat: Terminal) -> None:
-    """A rule is as wide as the window is when it is printed, and has no rest on the next line."""
+    """A rule is as wide as the window is when it is printed."""
     chat.send("say one\r")
     chat.wait_for_text("$0.01")
     chat.resize(60, 30)

@@ -1,4 +1,4 @@
-"""Typed words as answers, and questions that attack the terminal."""
+"""Typed answers to dialogs, and dialogs that attack the terminal."""
 
 import json
 from pathlib import Path
@@ -69,7 +69,7 @@ PAGE = ElicitationRequest(id="r", server="tides", message="Sign in", mode="url",
 def test_words_become_answers(
     request_: ConversationRequest, text: str, answer: RequestAnswer
 ) -> None:
-    """Each dialog takes the words that it offers."""
+    """Each dialog accepts the words that it offers."""
     assert Dialog(request_).answer(text) == answer
 
 
@@ -85,7 +85,7 @@ def test_words_become_answers(
     ],
 )
 def test_other_words_are_no_answer(request_: ConversationRequest, text: str) -> None:
-    """Nothing is allowed by default, by accident or by half a word."""
+    """Nothing is allowed by default, by accident or by part of a word."""
     with pytest.raises(UsageError):
         Dialog(request_).answer(text)
 

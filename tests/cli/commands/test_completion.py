@@ -1,4 +1,4 @@
-"""Completion, asked as the scripts of the shells ask."""
+"""Completion, called as by the scripts of the shells."""
 
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ def complete(run: RunRecollect, words: str, *, shell: str = "bash", place: int) 
 
 
 def test_sessions_are_offered_as_the_last_list_showed_them(run_recollect: RunRecollect) -> None:
-    """By the beginning of an id or by words of a title; silent before the first list."""
+    """By the start of an id or by words of a title; nothing before the first list."""
     make_demo_home()
     assert complete(run_recollect, "recollect resume 94", place=2) == []
     run_at(run_recollect, 80, "list")

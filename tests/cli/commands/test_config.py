@@ -33,7 +33,7 @@ def origins(result: Finished) -> dict[str, tuple[object, str, str | None]]:
 
 
 def test_each_value_has_its_origin(run_recollect: RunRecollect, config: Path) -> None:
-    """Options win over the environment, the environment over the file, the file over us."""
+    """Options override the environment, which overrides the file, which overrides defaults."""
     config.write_text('prices = "/a"\ntimezone = "UTC"\n', encoding="utf-8")
     result = run_recollect(
         "config", "show", "--json", "--timezone", "Asia/Tokyo", env={"RECOLLECT_PRICES": "/b"}
@@ -49,7 +49,7 @@ def test_each_value_has_its_origin(run_recollect: RunRecollect, config: Path) ->
 
 
 def test_without_anything_all_is_built_in(run_recollect: RunRecollect, config: Path) -> None:
-    """A user who has set nothing sees what applies all the same."""
+    """Without any settings, the defaults are shown."""
     environment = {"CLAUDE_CONFIG_DIR": "", "TZ": "UTC"}
     result = run_recollect("config", "show", "--json", env=environment)
     root = str(config.parents[2] / ".claude")
@@ -104,7 +104,7 @@ def test_options_win_over_the_file(run_recollect: RunRecollect, config: Path) ->
 
 
 def test_without_a_file_no_parser_of_files_is_loaded(config: Path) -> None:
-    """Most people have no file, and do not pay for one."""
+    """The TOML parser is imported only if there is a file."""
     result = run_python("-X", "importtime", "-m", "recollect", "config", "show")
     assert "tomllib" not in result.stderr
 

@@ -56,7 +56,7 @@ def test_without_a_web_app_the_message_says_how_to_start_one(
 
 
 def test_the_json_form_has_the_path_at_least(run_recollect: RunRecollect, data: Path) -> None:
-    """Programs get what is known, with the exit code of what is not."""
+    """The document has the known fields, and the exit code is that of the missing link."""
     done = open_link(run_recollect, data, "-3", "--json")
     assert (done.code, json.loads(done.stdout)) == (
         3,
@@ -81,7 +81,7 @@ def test_without_a_place_it_is_the_link_of_the_app(run_recollect: RunRecollect, 
 def test_without_a_browser_the_link_that_signs_in_is_printed(
     run_recollect: RunRecollect, data: Path, tmp_path: Path
 ) -> None:
-    """As on a server that one is connected to with SSH."""
+    """For example on a server reached by SSH."""
     server = HTTPServer(("127.0.0.1", 0), _Launches)
     Thread(target=server.serve_forever, daemon=True).start()
     port = server.server_port
@@ -99,7 +99,7 @@ def test_without_a_browser_the_link_that_signs_in_is_printed(
 
 
 class _Launches(BaseHTTPRequestHandler):
-    """Answers with a token, as the web app does."""
+    """Answers with a token, like the web app."""
 
     def do_POST(self) -> None:
         self.send_response(200)

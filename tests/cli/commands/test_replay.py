@@ -77,7 +77,7 @@ def test_a_chosen_speed_is_kept(run_recollect: RunRecollect, tmp_path: Path) -> 
 
 
 def test_all_of_a_long_session_is_played(run_recollect: RunRecollect, tmp_path: Path) -> None:
-    """However many turns there are, none is passed over."""
+    """No turn is skipped, however many there are."""
     lines = [prompt(f"question {number}", uuid=f"q{number}") for number in range(300)]
     path = tmp_path / f"{FIRST}.jsonl"
     path.write_bytes(encode(lines))
@@ -88,7 +88,7 @@ def test_all_of_a_long_session_is_played(run_recollect: RunRecollect, tmp_path: 
 
 @pytest.mark.slow
 def test_words_grow_on_a_terminal(tmp_path: Path) -> None:
-    """The pieces of a stream are seen before the whole."""
+    """Partial text is shown before the complete block."""
     path = tmp_path / "s.jsonl"
     lines = [begin_text(), *(piece(f"word{number} ") for number in range(100))]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
@@ -99,7 +99,7 @@ def test_words_grow_on_a_terminal(tmp_path: Path) -> None:
 
 
 def test_speeds_exclude_each_other(run_recollect: RunRecollect) -> None:
-    """There is one way to wait."""
+    """--speed and --instant cannot be combined."""
     done = run_recollect("replay", "x", "--speed", "2", "--instant")
     reason = "recollect: Use only one of --speed and --instant.\n"
     assert done == Finished(2, "", reason)

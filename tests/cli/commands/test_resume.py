@@ -24,14 +24,14 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def root(work: Path) -> ClaudeRoot:
-    """The Claude directory that the environment names, with one session."""
+    """The Claude directory in the environment, with one session."""
     root = ClaudeRoot(Path(os.environ["CLAUDE_CONFIG_DIR"]))
     root.session(FIRST, prompt("drain the pond", cwd=str(work)))
     return root
 
 
 def make_client(directory: Path) -> str:
-    """Put a `claude` on the PATH that prints how it was called, and return that PATH."""
+    """Put a `claude` on the PATH that prints its arguments; return that PATH."""
     client = directory / "claude"
     body = "import json, os, sys; print(json.dumps([os.getcwd(), *sys.argv[1:]]))"
     client.write_text(f"#!{sys.executable}\n{body}\n")
@@ -48,7 +48,7 @@ def resume(run: RunRecollect, *arguments: str, path: str | None = None) -> Finis
 def test_the_client_is_started_where_the_session_was(
     run_recollect: RunRecollect, root: ClaudeRoot, work: Path, tmp_path: Path
 ) -> None:
-    """The program becomes the client, in the session's directory, with the id as one argument."""
+    """The process becomes the client, in the session's directory, with the id as an argument."""
     done = resume(run_recollect, "latest", path=make_client(tmp_path))
     assert json.loads(done.stdout) == [str(work.resolve()), "--resume", FIRST]
     assert (done.code, done.stderr) == (0, "")
@@ -66,7 +66,7 @@ def test_the_command_can_be_printed(
 def test_another_claude_directory_is_named_to_the_client(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """A session of another root would not be found by the client without its name."""
+    """`CLAUDE_CONFIG_DIR` is set, because the client would not find the session."""
     other = ClaudeRoot(tmp_path / "other root")
     other.session(FIRST, prompt("drain the pond", cwd="/w"))
     done = resume(run_recollect, "latest", "--print", "--claude-dir", str(other.path))
@@ -90,7 +90,7 @@ def test_a_directory_that_is_gone_is_reported(
 def test_a_client_that_is_not_there_is_reported(
     run_recollect: RunRecollect, root: ClaudeRoot, tmp_path: Path
 ) -> None:
-    """The reason is the PATH, and nothing else."""
+    """The reason names the PATH."""
     done = resume(run_recollect, "latest", path=str(tmp_path))
     reason = "`claude` is not on the PATH. Install Claude Code, or use --print to see the command."
     assert (done.code, done.stderr) == (3, f"recollect: {reason}\n")
@@ -99,7 +99,7 @@ def test_a_client_that_is_not_there_is_reported(
 def test_a_transcript_that_is_gone_is_reported(
     run_recollect: RunRecollect, root: ClaudeRoot
 ) -> None:
-    """A session that a list has shown is known to have been there."""
+    """A session that was listed before is reported as deleted."""
     run_at(run_recollect, 80, "list")
     (path,) = root.path.rglob(f"{FIRST}.jsonl")
     path.unlink()

@@ -64,7 +64,7 @@ def test_nothing_found_is_success(
 def test_one_selection_is_needed(
     run_recollect: RunRecollect, home: Path, what: tuple[str, ...]
 ) -> None:
-    """A scan of everything has to be asked for, and selections do not mix."""
+    """Scanning everything needs --all, and selections cannot be combined."""
     done = run_at(run_recollect, 80, "secrets", "scan", *what)
     assert (done.code, done.stderr) == (
         2,

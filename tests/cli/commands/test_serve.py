@@ -44,7 +44,7 @@ def test_wrong_requests_are_refused(
 
 @pytest.mark.slow
 def test_serve_says_where_it_is(tmp_path: Path) -> None:
-    """The address is on stderr, without the key."""
+    """The URL is printed to stderr, without the key."""
     process = subprocess.Popen(
         [sys.executable, "-m", "recollect", "serve", "--demo", "--no-open", "--port", "0"],
         env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path / "data")},
@@ -108,7 +108,7 @@ class Started:
 
 @pytest.mark.slow
 def test_the_port_stays_the_same(tmp_path: Path) -> None:
-    """The port of last time is used again, and the next free one only if it is taken."""
+    """The last port is used again, or the next free one if it is taken."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         noted = free.getsockname()[1]
     data = tmp_path / "data"

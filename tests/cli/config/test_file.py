@@ -42,7 +42,7 @@ VALID = (
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file that the environment names."""
+    """The file that the environment specifies."""
     path = tmp_path / "mine.toml"
     monkeypatch.setenv("RECOLLECT_CONFIG", str(path))
     monkeypatch.setenv("HOME", "/home/mina")
@@ -50,7 +50,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refuse(path: Path, text: str) -> str:
-    """The message about a file that cannot be followed, without its path."""
+    """Return the message about an invalid file, without its path."""
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
         load_config_values()
@@ -92,7 +92,7 @@ def test_without_a_file_the_policy_is_the_default(tmp_path: Path) -> None:
 
 
 def test_a_workspace_has_the_policy(config: Path, tmp_path: Path) -> None:
-    """Commands and exports ask the workspace."""
+    """Commands and exports get it from the workspace."""
     config.write_text("[redact]\nemails = true\n", encoding="utf-8")
     with command_workspace((tmp_path,)) as workspace:
         assert workspace.redaction == RedactionPolicy(emails=True)
@@ -113,7 +113,7 @@ def test_no_file_is_no_setting(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_named_has_to_be_there(config: Path) -> None:
-    """A slip in the variable must not pass for no settings."""
+    """A typo in the variable must not count as having no settings."""
     with pytest.raises(UsageError) as caught:
         load_config_values()
     message = f"RECOLLECT_CONFIG: {config} does not exist."
@@ -226,5 +226,5 @@ def test_the_file_is_read_for_commands_only(config: Path) -> None:
 
 
 def test_every_setting_says_what_it_means() -> None:
-    """No setting is without words."""
+    """Every setting has a description."""
     assert [name for name, setting in SETTINGS.items() if not setting.meaning] == []

@@ -1,4 +1,4 @@
-"""The table of sessions: what is shown, and what gives way."""
+"""The table of sessions: columns, and what is cut first."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ WIDTHS = st.integers(60, 200)
 
 
 def entry(name: str = "94791a87-9d13", **facts: object) -> SessionListing:
-    """A session of two hours ago."""
+    """Return a session of two hours ago."""
     shown: dict[str, object] = {
         "id": name,
         "project": "-w-pond",
@@ -32,7 +32,7 @@ def entry(name: str = "94791a87-9d13", **facts: object) -> SessionListing:
 
 
 def draw(*entries: SessionListing, columns: int = 80, is_terminal: bool = True) -> list[str]:
-    """The lines of the table, without their style."""
+    """Return the lines of the table, unstyled."""
     lines = iter_lines(list_rows(entries), columns, NOW, is_terminal=is_terminal)
     return [click.unstyle(line) for line in lines]
 
@@ -74,7 +74,7 @@ def test_marks_show_the_state() -> None:
 
 
 def test_a_tree_is_drawn_with_what_hangs_where() -> None:
-    """Each line shows what it hangs under, at any depth."""
+    """Each line shows its parent, at any depth."""
     leaf = entry("leaf", relation="subagent", title="dig")
     fork = entry("fork", relation="fork", title="anew", children=(leaf,))
     last = entry("next", relation="continuation", title="on")
@@ -92,7 +92,7 @@ def test_a_tree_is_drawn_with_what_hangs_where() -> None:
     [("/w/pond", "pond"), ("C:\\w\\pond", "pond"), ("/", "/"), (None, "-w-pond")],
 )
 def test_a_project_is_the_last_part_of_its_place(cwd: str | None, expected: str) -> None:
-    """Of whichever system it was."""
+    """For paths of any system."""
     assert draw(entry(cwd=cwd))[1].split()[4] == expected
 
 

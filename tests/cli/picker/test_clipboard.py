@@ -24,7 +24,7 @@ def _install(directory: Path, name: str, script: str) -> None:
 
 
 def test_the_desktop_gets_the_text(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program of the desktop reads it, and the terminal is left alone."""
+    """A desktop program reads it, and the terminal gets nothing."""
     _install(programs, "wl-copy", f'IFS= read -r line; echo "$line" > {programs}/copied')
     monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
     written: list[str] = []
@@ -33,7 +33,7 @@ def test_the_desktop_gets_the_text(programs: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_terminal_is_asked_when_no_program_does_it(programs: Path) -> None:
-    """A program that needs another screen, or fails, does not count."""
+    """Programs without a display, or that fail, are skipped."""
     _install(programs, "wl-copy", "exit 0")
     _install(programs, "clip.exe", "exit 1")
     written: list[str] = []

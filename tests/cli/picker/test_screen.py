@@ -66,7 +66,7 @@ def picker(environment: dict[str, str], tmp_path: Path) -> Iterator[Terminal]:
 
 
 def test_the_newest_session_is_chosen_and_previewed(picker: Terminal) -> None:
-    """The list, the preview, the position and the keys."""
+    """The screen has the list, the preview, the position and the keys."""
     lines = picker.lines
     assert lines[0] == ">"
     assert lines[1].startswith("▸ 1 d ago     letterpress")
@@ -92,7 +92,7 @@ def test_texts_are_searched_too(picker: Terminal) -> None:
 
 
 def test_arrows_choose_and_the_preview_follows(picker: Terminal) -> None:
-    """Down, to the end, and up again."""
+    """Down, End and Up select, and the preview follows."""
     picker.send(DOWN)
     picker.wait_for_text("session 7aa5fa93")
     picker.send(END)
@@ -103,7 +103,7 @@ def test_arrows_choose_and_the_preview_follows(picker: Terminal) -> None:
 
 @pytest.mark.skipif(shutil.which("less") is None, reason="less is not on this machine")
 def test_enter_reads_at_the_hit_and_comes_back(picker: Terminal) -> None:
-    """The pager starts at the marked words; leaving it returns to the same query and row."""
+    """The pager starts at the highlighted words; quitting it returns to the same query and row."""
     picker.send("batches")
     picker.wait_for(lambda lines: lines[1].startswith("▸") and "batches" in lines[1])
     picker.send("\r")
@@ -136,7 +136,7 @@ def test_resuming_says_why_it_cannot(picker: Terminal) -> None:
 def test_the_whole_help_is_shown_on_small_screens(
     environment: dict[str, str], tmp_path: Path, columns: int, lines: int
 ) -> None:
-    """It takes the space of the list, and returns it."""
+    """It covers the list and restores it."""
     with open_terminal(columns=columns, lines=lines, env=environment, cwd=tmp_path) as terminal:
         terminal.wait_for_text("8 of 8 sessions, everywhere")
         terminal.send("?")

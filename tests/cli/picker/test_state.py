@@ -85,7 +85,7 @@ def test_a_neighbour_with_the_same_beginning_is_another_project() -> None:
 
 
 def test_every_word_has_to_be_there() -> None:
-    """Titles, directories and ids are looked at, in any case of letters."""
+    """Titles, directories and ids are searched, ignoring case."""
     state = open_state(ALL, "/nowhere")
     assert [_ids(type_query(state, query)) for query in ("FLAKY", "flaky press", "c3", "zzz")] == [
         ["a1", "c3"],
@@ -96,14 +96,14 @@ def test_every_word_has_to_be_there() -> None:
 
 
 def test_the_scope_switches_and_keeps_the_words() -> None:
-    """From this project to everywhere and back."""
+    """Switching the scope keeps the query."""
     state = type_query(open_state(ALL, "/home/m/tide"), "flaky")
     wide = switch_scope(state)
     assert [_ids(state), _ids(wide), _ids(switch_scope(wide))] == [["a1"], ["a1", "c3"], ["a1"]]
 
 
 def test_the_ends_of_the_list_hold() -> None:
-    """Moving goes no further than the list is long."""
+    """The selection stops at the ends of the list."""
     state = open_state(ALL, "/nowhere")
     down = move(state, 10)
     assert [down.selected, move(down, -99).selected] == [2, 0]
@@ -148,7 +148,7 @@ def test_a_snippet_gets_the_room_beside_age_and_project() -> None:
 
 
 def test_typing_goes_back_to_the_best_row() -> None:
-    """Another query has another best row."""
+    """A new query selects the first row."""
     assert type_query(move(open_state(ALL, "/nowhere"), 2), "f").selected == 0
 
 
@@ -176,7 +176,7 @@ def test_filters_are_switched_on_and_off() -> None:
 
 
 def test_a_filter_that_is_not_possible_says_why() -> None:
-    """A session without a branch has none to filter by."""
+    """A session without a branch cannot be filtered by branch."""
     state = switch_branch(open_state(ALL, "/nowhere"))
     assert (state.message, len(state.rows)) == ("The selected session has no git branch.", 3)
 
@@ -193,7 +193,7 @@ def test_hints_and_help_fit_any_width(columns: int) -> None:
 
 
 def test_texts_that_were_found_come_behind_titles() -> None:
-    """Each session once, only those of the scope, with the words around the hit."""
+    """Each session is listed once, only those in scope, with the context of the match."""
     state = type_query(open_state(ALL, "/nowhere"), "flaky")
     hits = {name: _hit(name) for name in ("a1", "b2", "gone")}
     matches = FoundHits(hits, "Not found: flakey.")
@@ -216,7 +216,7 @@ def test_an_answer_that_comes_too_late_changes_nothing() -> None:
 
 
 def test_a_session_is_read_where_its_text_matches(tmp_path: Path) -> None:
-    """Not at its title, which the list shows already, unless only that matches."""
+    """It opens at the text rather than the title, unless only the title matches."""
     made = make_index(tmp_path, [prompt("drain it"), reply("The heron left."), title("Heron pond")])
     made.write(prompt("fill it"), title("Heron lake"), session=SECOND)
     assert made.index()

@@ -32,12 +32,12 @@ VALUES = st.recursive(
 
 
 def parse(document: object) -> StatusInput:
-    """The status of a document."""
+    """Return the status in a document."""
     return parse_status(json.dumps(document).encode())
 
 
 def test_every_field_is_taken() -> None:
-    """The line is made from what the client sends."""
+    """All fields that the client sends are used."""
     assert parse(FULL) == StatusInput(
         model="Opus 4.5",
         context_percent=41.5,
@@ -59,7 +59,7 @@ def test_anything_else_is_an_empty_status(data: bytes) -> None:
 
 @given(VALUES)
 def test_no_value_is_believed(document: object) -> None:
-    """Any input gives a status with the promised types."""
+    """Any input gives a status with the right types."""
     status = parse(document)
     numbers = (status.context_percent, status.limit_percent, status.cost, status.limit_end)
     assert all(number is None or abs(number) <= 1e19 for number in numbers)
@@ -67,7 +67,7 @@ def test_no_value_is_believed(document: object) -> None:
 
 
 def test_the_moment_of_a_limit_may_be_text() -> None:
-    """Versions wrote it as seconds and as a time."""
+    """Client versions wrote it as seconds or as a timestamp."""
     limits = {"rate_limits": {"five_hour": {"resets_at": "2026-11-12T11:00:00Z"}}}
     assert parse(limits).limit_end == 1_794_481_200
 
@@ -94,5 +94,5 @@ def test_the_context_is_counted_where_it_is_not_stated() -> None:
     ],
 )
 def test_the_root_is_that_of_the_transcript(transcript: str, root: str | None) -> None:
-    """Three levels above it, if that is a Claude directory by its layout."""
+    """Three levels above it, if the layout is that of a Claude directory."""
     assert StatusInput(transcript=transcript).root == root

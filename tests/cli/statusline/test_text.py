@@ -42,7 +42,7 @@ EMPTY = StatuslineFigures(StatusInput(), IndexState.CURRENT, None, False, None, 
     ],
 )
 def test_a_line_gives_way_from_its_end(columns: int, line: str) -> None:
-    """Words get short first, then the last parts go, then the model is cut."""
+    """Labels are shortened first, then the last parts are dropped, then the model is cut."""
     assert make_line(FULL, NOW, columns) == line
 
 
@@ -74,14 +74,14 @@ def test_a_line_is_never_empty() -> None:
 
 
 def test_a_hostile_model_cannot_drive_the_terminal() -> None:
-    """Its name is shown as what it is."""
+    """Its name is printed safely."""
     figures = EMPTY._replace(status=StatusInput(model="\x1b]0;owned\x07\nOpus"))
     assert make_line(figures, NOW, 80) == "␛]0;owned\u2039U+0007\u203a\u2039U+000A\u203aOpus"
 
 
 @given(st.integers(1, 120))
 def test_a_line_always_fits(columns: int) -> None:
-    """However narrow it is, the line is one line, not empty, and within the width."""
+    """The line is a single line within the width, and not empty."""
     line = make_line(FULL, NOW, columns)
     assert 0 < measure(line) <= columns
 
