@@ -170,6 +170,34 @@ def test_a_note_is_typed_at_once(desk: Visit) -> None:
     expect(label).to_be_focused()
 
 
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_a_star_or_note_that_cannot_be_saved(desk: Visit, is_refused: bool) -> None:
+    """A message says so if the server refuses it or cannot be reached, and nothing looks saved."""
+
+    def answer(route: Route) -> None:
+        if is_refused:
+            route.fulfill(status=503)
+        else:
+            route.abort()
+
+    page = desk.open("/s/7aa5fa93-883b-4f00-b3b1-6090844693a9")
+    page.route("**/mark", answer)
+    star, toast = page.locator("[data-star]").first, page.locator(".toast")
+    star.click()
+    expect(toast).to_have_text("Could not save this.")
+    expect(star).to_have_attribute("aria-pressed", "false")
+    toast.evaluate("(it) => it.remove()")
+    label = page.locator("details.session-note summary")
+    label.click()
+    page.keyboard.type("sort this")
+    page.keyboard.press("Control+Enter")
+    expect(toast).to_have_text("Could not save this.")
+    expect(label).to_have_text("Private note")
+    expect(page.locator("details.session-note [role=status]")).to_be_empty()
+    assert all("Failed to load resource" in each for each in desk.problems)
+    desk.problems.clear()
+
+
 def test_the_list_opens_a_session(desk: Visit) -> None:
     """The key j selects a session, Enter opens it."""
     page = desk.open("/sessions")

@@ -1,27 +1,29 @@
 // Stars and notes: kept by the server beside its index, never in the Claude directory.
 
 import { findAround, getElement, listElements } from "./elements.js";
-import { showText } from "./words.js";
+import { showText, showToast, translate } from "./words.js";
 
 const NOTE = ".session-note";
 
 /**
  * @param {string} session
  * @param {{ starred?: boolean, note?: string }} change
+ * @returns {Promise<boolean>} whether it was saved; if not, a message says so
  */
-async function send(session, change) {
+async function save(session, change) {
   const response = await fetch(`/api/sessions/${encodeURIComponent(session)}/mark`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(change),
-  });
-  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  }).catch(() => null);
+  if (!response?.ok) showToast(translate("unsaved"));
+  return response?.ok ?? false;
 }
 
 /** @param {HTMLElement} button */
 export async function toggleStar(button) {
   const starred = button.ariaPressed !== "true";
-  await send(button.dataset.star ?? "", { starred });
+  if (!(await save(button.dataset.star ?? "", { starred }))) return;
   for (const each of listElements(document, "[data-star]")) {
     if (each.dataset.star === button.dataset.star) each.ariaPressed = String(starred);
   }
@@ -31,8 +33,10 @@ export async function toggleStar(button) {
 /** @param {HTMLFormElement} form */
 async function saveNote(form) {
   const field = getElement(form, "textarea", HTMLTextAreaElement);
-  await send(form.dataset.note ?? "", { note: field.value });
-  getElement(form, "[role=status]", HTMLElement).textContent = form.dataset.saved ?? "";
+  const status = getElement(form, "[role=status]", HTMLElement);
+  status.textContent = "";
+  if (!(await save(form.dataset.note ?? "", { note: field.value }))) return;
+  status.textContent = form.dataset.saved ?? "";
   const label = form.closest(NOTE)?.querySelector("summary span");
   if (label) label.textContent = showText(field.value.trim()) || field.ariaLabel;
 }
