@@ -76,6 +76,20 @@ def test_what_names_nothing_finds_nothing(filled: ClaudeRoot, ref: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("count", "found"), [(1, "Found only 1 session in"), (3, "Found only 3 sessions in")]
+)
+def test_counting_back_too_far_names_the_number_of_sessions(
+    root: ClaudeRoot, count: int, found: str
+) -> None:
+    """The message has the number of sessions that there are to count back from."""
+    for number in range(count):
+        root.session(f"{number}{FIRST[1:]}", prompt("a", seconds=number))
+    with pytest.raises(NothingFound) as caught:
+        find(root, "-9")
+    assert str(caught.value).startswith(found)
+
+
+@pytest.mark.parametrize(
     ("ref", "expected"),
     [
         ("1111", [(FIRST, "Drain the pond", seconds_of(3)), (ALIKE, "pond", seconds_of(1))]),

@@ -184,7 +184,7 @@ class TextStep(Struct, frozen=True, kw_only=True, tag="text"):
 
 
 class ThinkingStep(Struct, frozen=True, kw_only=True, tag="thinking"):
-    """Thinking of the model; empty if only the signature was kept."""
+    """Thinking of the model; empty if the transcript has only its signature."""
 
     uuid: str | None
     message_id: str

@@ -192,7 +192,7 @@ Until = Literal["idle", "end"]
 FindSession = Callable[[str], Path | None]
 
 SAME_CLIENT = "its client opened another session"
-ITS_RECORD = "its transcript says so"
+ITS_RECORD = "according to its transcript"
 
 
 class StatusTracker:

@@ -22,6 +22,7 @@ from recollect.errors import AmbiguousSession, Candidate, NothingFound, Unreadab
 from recollect.locations import Transcript, claude_directories
 from recollect.locations.discovery import discover
 from recollect.locations.transcript_files import TranscriptKind
+from recollect.quantities import format_count
 from recollect.sources.safe_files import is_directory, resolve_links
 
 CwdOf = Callable[[Path], str | None]
@@ -198,7 +199,8 @@ def _find_nth(
 ) -> Transcript:
     newest = list(islice(read_facts(_sessions(transcripts)), back))
     if len(newest) < back:
-        raise NothingFound(f"There are only {len(newest)} sessions in{_name_places(places)}")
+        count = format_count(len(newest), "session")
+        raise NothingFound(f"Found only {count} in{_name_places(places)}")
     return newest[-1].transcript
 
 

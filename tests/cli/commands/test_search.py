@@ -124,7 +124,7 @@ def test_all_sessions_are_reached_by_pages(run_recollect: RunRecollect, tmp_path
     ]
     assert sorted(heads) == ["02222222", "11111111", "12222222", "22222222", "32222222"]
     beyond = run(run_recollect, tmp_path, "alpha", "--page", "9")
-    message = "recollect: There are only 5 sessions. Use a smaller --page.\n"
+    message = "recollect: Found only 5 sessions. Use a smaller --page.\n"
     assert beyond == Finished(3, "", message)
 
 

@@ -155,9 +155,7 @@ def test_thoughts_are_folded() -> None:
     empty = replace(thought, text="")
     assert render_steps(thought, empty) == ["∴ one  2 more lines"]
     assert render_steps(thought, thinking=True) == ["∴ one", "  two", "  three"]
-    assert render_steps(empty, thinking=True) == [
-        "∴ (thinking, of which only the signature was kept)"
-    ]
+    assert render_steps(empty, thinking=True) == ["∴ (thinking, not kept in the transcript)"]
 
 
 def test_calls_at_every_level_of_detail() -> None:

@@ -263,7 +263,7 @@ def search_command(  # noqa: PLR0913 - one parameter per option
 def _describe_nothing(result: SearchResult) -> str:
     if result.total_sessions:
         sessions = format_count(result.total_sessions, "session")
-        return f"There are only {sessions}. Use a smaller --page."
+        return f"Found only {sessions}. Use a smaller --page."
     if result.did_you_mean:
         return f"No matches. Did you mean: {_safe(result.did_you_mean)}"
     return _NOTHING if result.is_total_exact else _NOTHING_IN_TIME

@@ -70,7 +70,7 @@ def render_thinking(
     sign = canvas.styled("∴ ", "dim")
     room = columns - 2
     if canvas.options.thinking:
-        text = step.text or "(thinking, of which only the signature was kept)"
+        text = step.text or "(thinking, not kept in the transcript)"
         yield from indent(render_plain(text, canvas, room, "dim italic"), sign, INDENT)
         return
     lines = safe_text(step.text).strip().splitlines()
