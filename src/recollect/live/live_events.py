@@ -13,7 +13,6 @@ running clients is read from their files, so it is refreshed periodically and no
 
 import base64
 import binascii
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
+from recollect.digests import blake2b
 from recollect.documents.events import EVENT_SCHEMA, EventDocument, EventName
 from recollect.documents.kinds import StatusKind
 from recollect.errors import UsageError
@@ -77,7 +77,7 @@ class Checkpoint(Struct, frozen=True):
 
 def path_key(path: str) -> bytes:
     """Return the key of the file at `path` in a cursor."""
-    return hashlib.blake2b(os.fsencode(path), digest_size=_KEY_BYTES).digest()
+    return blake2b(os.fsencode(path), digest_size=_KEY_BYTES).digest()
 
 
 def advance(cursor: Cursor, marks: Mapping[bytes, Mark]) -> Cursor:

@@ -8,10 +8,11 @@ that was read. In any case, the records since the last reset are those of a fres
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
+from recollect.digests import blake2b
 from recollect.errors import UnreadableInput
 from recollect.live.live_events import Mark
 from recollect.reader.line_blocks import CHUNK, MAX_LINE, iter_chunks, mask_line, seek_line_start
@@ -29,9 +30,6 @@ from recollect.sources.growth import (
 )
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile, Stamp, is_present
-
-if TYPE_CHECKING:
-    from hashlib import blake2b
 
 SHORTER: Final = "it is shorter than the part already read"
 REPLACED: Final = "it was replaced by another file"
@@ -261,7 +259,7 @@ class Tail:
 class _Held:
     """Bytes from `offset` on that have been read; not those of a line that is too long."""
 
-    def __init__(self, offset: int, digest: "blake2b", head: bytes, edge: bytes) -> None:
+    def __init__(self, offset: int, digest: blake2b, head: bytes, edge: bytes) -> None:
         self.offset = offset
         self.digest = digest
         self.head = head
@@ -282,7 +280,7 @@ class _Held:
 
 
 def _iter_pieces(
-    records: Iterable[Record], data: bytes, base: int, digest: "blake2b"
+    records: Iterable[Record], data: bytes, base: int, digest: blake2b
 ) -> Iterator[Piece]:
     """Yield the records with their bytes, which are in `data` from offset `base` on."""
     for record in records:

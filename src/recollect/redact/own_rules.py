@@ -78,9 +78,9 @@ def _load() -> OwnRules:
 
 
 def _make_key(policy: RedactionPolicy) -> str:
-    from hashlib import blake2b  # most users have no rules
+    import msgspec  # most users have no rules
 
-    import msgspec
+    from recollect.digests import blake2b
 
     return blake2b(msgspec.json.encode(policy), digest_size=_KEY_BYTES).hexdigest()
 

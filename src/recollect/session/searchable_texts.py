@@ -7,13 +7,13 @@ the client's structured copy of it; images have no text. Which other texts are l
 and why, is in `record_texts`.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
 from msgspec import Raw, Struct
 
+from recollect.digests import blake2b
 from recollect.documents.kinds import Context, InputKind, TextKind
 from recollect.records import attachment_kinds, attachments, conversation_records, decoding, state
 from recollect.records.blocks import (
@@ -114,7 +114,7 @@ def make_key(document: SearchableText, timestamp: str | None) -> int:
 
 def hash_name(name: str) -> int:
     """Return a number for a text such as the id of a call, used to find its results."""
-    digest = hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest()
+    digest = blake2b(name.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 

@@ -16,7 +16,7 @@ from recollect.sources.safe_files import open_file
 from recollect.sources.source import UNTRUSTED, SourceFile, Stamp, is_racy, is_same
 
 if TYPE_CHECKING:
-    from hashlib import blake2b
+    from recollect.digests import blake2b
 
 EDGE: Final = 4096
 """Number of bytes to compare at the start, and before the known end."""
@@ -144,8 +144,8 @@ def _hash(data: bytes) -> bytes:
 
 def new_digest(data: bytes = b"") -> "blake2b":
     """Return a digest of `data` that can be updated with what follows."""
-    # Takes milliseconds to load, and for unchanged files only stamps are compared.
-    from hashlib import blake2b
+    # For unchanged files only stamps are compared.
+    from recollect.digests import blake2b
 
     return blake2b(data, digest_size=12)
 

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import apsw
 
+from recollect.digests import blake2b
 from recollect.errors import IndexFailure
 from recollect.sources.growth import FileState
 from recollect.store.data_directory import (
@@ -77,9 +78,6 @@ def load_hasher(directory: Path) -> Callable[[bytes], bytes]:
 
 
 def _hash(key: bytes, value: bytes) -> bytes:
-    # Loads OpenSSL, which most commands that show a session do not need.
-    from hashlib import blake2b
-
     return blake2b(value, key=key, digest_size=_HASH_BYTES).digest()
 
 

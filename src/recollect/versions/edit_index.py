@@ -7,7 +7,6 @@ one file at a time, and the changes of a subagent belong to a turn of its parent
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from recollect.digests import blake2b
 from recollect.errors import UnreadableInput
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.claude_directories import encode_id
@@ -51,7 +51,7 @@ class SessionFiles(NamedTuple):
         """
         files = sorted((self.transcript, *self.others), key=lambda each: each.file)
         states = [(each.file, make_stamp(each.stamp) if is_read else each.stamp) for each in files]
-        return hashlib.blake2b(repr(states).encode(), digest_size=12).digest()
+        return blake2b(repr(states).encode(), digest_size=12).digest()
 
 
 class FoundOutline(NamedTuple):
