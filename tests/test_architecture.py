@@ -117,7 +117,6 @@ MAY_ASK_THE_DISK = {
     "live/watching.py": "how many directories the system can watch",
     "pricing/price_tables.py": "prices",
     "sync/index_access.py": "prices",
-    "sync/related_files.py": "whether there is an index",
     "sync/text_plan.py": "the size of the full-text index",
     "versions/file_paths.py": "the file that was asked about, and its repository",
     "web/conversations/page_messages.py": "the directory to start a conversation in",

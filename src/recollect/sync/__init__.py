@@ -23,7 +23,12 @@ if TYPE_CHECKING:
         load_reply_notes,
         read_outlines,
     )
-    from recollect.sync.index_access import find_transcripts, is_current, query_index
+    from recollect.sync.index_access import (
+        find_transcripts,
+        has_counted_files,
+        is_current,
+        query_index,
+    )
     from recollect.sync.list_files import is_list_file, select_indexed
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
     from recollect.sync.related_files import count_related
@@ -59,7 +64,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "cached_values": "OnFileRead find_calls find_counted load_calls load_figures",
     "figure_reading": "FIGURES FreshOutlines find_outlines load_reply_notes read_outlines",
-    "index_access": "query_index find_transcripts is_current",
+    "index_access": "query_index find_transcripts has_counted_files is_current",
     "list_files": "is_list_file select_indexed",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
     "related_files": "count_related",
@@ -96,6 +101,7 @@ __all__ = [
     "find_text_status",
     "find_transcripts",
     "group_copies",
+    "has_counted_files",
     "index_texts",
     "is_current",
     "is_list_file",

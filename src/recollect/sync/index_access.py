@@ -21,7 +21,7 @@ from msgspec import Struct
 from recollect.errors import UnreadableInput, UsageError
 from recollect.locations import Transcript, TranscriptKind, discover_root
 from recollect.sources import growth, safe_files, source
-from recollect.store import catalog, database, schema
+from recollect.store import catalog, data_directory, database, schema
 
 if TYPE_CHECKING:
     from recollect.sync.sync_engine import OnProgress
@@ -174,6 +174,15 @@ def find_transcripts(roots: Iterable[Path], *, include_subagents: bool = True) -
             if is_wanted and transcript.size:
                 found.setdefault(transcript.file, transcript)
     return list(found.values())
+
+
+def has_counted_files(directory: Path) -> bool:
+    """Return whether the index has counted files, or replaces one that may have deleted ones."""
+    if database.find_predecessors(directory):
+        return True
+    if not (directory / data_directory.INDEX_NAME).exists():
+        return False
+    return database.load(directory, catalog.has_files) is not False
 
 
 def is_current(

@@ -15,8 +15,8 @@ from recollect.locations import Transcript
 from recollect.reader.marked_lines import ALIKE_BYTES, contains_any
 from recollect.records.token_usage import is_unique
 from recollect.sources.safe_files import open_file
-from recollect.store import catalog, data_directory, database, ledger_writer, usage_queries
-from recollect.sync.index_access import find_price_fingerprint, make_plan
+from recollect.store import database, ledger_writer, usage_queries
+from recollect.sync.index_access import find_price_fingerprint, has_counted_files, make_plan
 from recollect.sync.sync_engine import load_rule, to_reading
 from recollect.sync.usage_counting import extract
 from recollect.sync.workers import Limits, make_jobs
@@ -41,7 +41,7 @@ def count_related(
     None if the index in `directory` should be updated instead: it has counted files, there is
     little to read, or the ids are ambiguous.
     """
-    if sum(each.size for each in transcripts) < limits.pool_bytes or not _is_empty(directory):
+    if sum(each.size for each in transcripts) < limits.pool_bytes or has_counted_files(directory):
         return None
     sessions = {(each.project, each.session_id) for each in transcripts if each.file in paths}
     projects = {project for project, _ in sessions}
@@ -62,15 +62,6 @@ def count_related(
     others = [each for each in transcripts if each.file not in known and _contains_any(each, words)]
     writer.write(_iter_readings(others, prices, fingerprint), limits.commit_bytes)
     return connection
-
-
-def _is_empty(directory: Path) -> bool:
-    """Return whether nothing has been counted yet, and no earlier index has deleted transcripts."""
-    if database.find_predecessors(directory):
-        return False
-    if not (directory / data_directory.INDEX_NAME).exists():
-        return True
-    return database.load(directory, lambda connection: not catalog.has_files(connection)) is True
 
 
 def _iter_readings(

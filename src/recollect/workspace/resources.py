@@ -204,6 +204,11 @@ class WorkspaceResources:
         self, transcripts: Sequence[Transcript], paths: Collection[str]
     ) -> UsageLedger | None:
         """Return a ledger of the sessions with these paths; None if the index has them."""
+        from recollect.sync import has_counted_files
+
+        if has_counted_files(self.data_directory):
+            return None
+        # Imports what reads files.
         from recollect.store.usage_queries import UsageQueries
         from recollect.sync import count_related
         from recollect.usage.ledger_access import UsageLedger

@@ -20,7 +20,6 @@ from recollect.documents.turn_documents import ToolStep, TurnView
 from recollect.errors import NothingFound, UsageError
 from recollect.library.opening import FIRST_BYTES, price_turn, read_partial_session
 from recollect.locations.place_names import PlaceName
-from recollect.pricing import Prices
 from recollect.render.views.turn_views import build_turn_views, complete_turn
 from recollect.session.branches import list_abandoned
 from recollect.session.session import Session
@@ -29,6 +28,7 @@ from recollect.session.turns import Turn
 from recollect.workspace.session_places import RecordLocation, find_agent, find_location, locate
 
 if TYPE_CHECKING:
+    from recollect.pricing.prices import Prices
     from recollect.workspace.served_workspace import ServedWorkspace
     from recollect.workspace.session_catalog import FoundSession
     from recollect.workspace.workspace import Workspace
@@ -366,7 +366,7 @@ def _add_up(costs: Iterable[int | None]) -> int | None:
     return sum(known) if known or not given else None
 
 
-def accumulate_costs(turns: Iterable[Turn], prices: Prices) -> list[int | None]:
+def accumulate_costs(turns: Iterable[Turn], prices: "Prices") -> list[int | None]:
     """Return the cumulative costs of turns: of none, one, two and so on; None if none is known."""
     totals: list[int | None] = [0]
     total: int | None = None

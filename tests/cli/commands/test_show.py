@@ -52,12 +52,27 @@ def test_pages_look_as_they_are_meant_to(
     assert [line for line in result.stdout.splitlines() if measure(line) > width] == []
 
 
-def test_nothing_of_a_server_is_loaded(home: Path) -> None:
-    """A session is shown without loading an event loop, the largest modules of the library."""
+def list_loaded() -> set[str]:
+    """Return the modules that a session is shown with."""
     done = run_python("-X", "importtime", "-m", "recollect", "show", IMPORT)
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, flags=re.MULTILINE))
     assert (done.code, "recollect.workspace.turn_selection" in loaded) == (0, True)
-    assert loaded & {"asyncio", "ssl", "starlette", "recollect.workspace.session_catalog"} == set()
+    return loaded
+
+
+def test_nothing_of_a_server_is_loaded(home: Path) -> None:
+    """A session is shown without loading an event loop, the largest modules of the library."""
+    unwanted = {"asyncio", "ssl", "starlette", "recollect.workspace.session_catalog"}
+    assert list_loaded() & unwanted == set()
+
+
+def test_nothing_that_counts_files_is_loaded_once_they_are_counted(
+    run_recollect: RunRecollect, home: Path
+) -> None:
+    """Figures come from the index, without the prices and what writes the ledger."""
+    assert run_recollect("index").code == 0
+    unwanted = {"hashlib", "recollect.pricing", "recollect.sync.sync_engine", "tomllib"}
+    assert list_loaded() & unwanted == set()
 
 
 def test_colours_are_those_of_the_file(run_recollect: RunRecollect, home: Path) -> None:
