@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         find_counted,
         load_calls,
         load_figures,
+        split_by_size,
     )
     from recollect.sync.figure_reading import (
         FIGURES,
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from recollect.sync.usage_counting import Traits, group_copies
 
 _MODULES = {
-    "cached_values": "OnFileRead find_calls find_counted load_calls load_figures",
+    "cached_values": "OnFileRead find_calls find_counted load_calls load_figures split_by_size",
     "figure_reading": "FIGURES FreshOutlines find_outlines load_reply_notes read_outlines",
     "index_access": "query_index find_transcripts has_counted_files is_current",
     "list_files": "is_list_file select_indexed",
@@ -119,6 +120,7 @@ __all__ = [
     "read_fresh",
     "read_outlines",
     "select_indexed",
+    "split_by_size",
     "sync",
     "sync_in_memory",
     "sync_with_parts",

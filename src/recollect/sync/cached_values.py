@@ -67,7 +67,7 @@ def read_and_save(
 ) -> Iterator[tuple[str, T]]:
     """Read `transcripts`, save the values, and yield them by path, without None."""
     done = 0
-    for batch in _split(transcripts):
+    for batch in split_by_size(transcripts, lambda each: each.size):
         found: list[tuple[str, T]] = []
         for each in batch:
             value = read(each, make_stamp(each.stamp))
@@ -80,15 +80,18 @@ def read_and_save(
         yield from found
 
 
-def _split(transcripts: Iterable[Transcript]) -> Iterator[list[Transcript]]:
-    batch: list[Transcript] = []
-    room = BATCH_BYTES
-    for each in transcripts:
+def split_by_size(
+    items: Iterable[T], find_size: Callable[[T], int], max_bytes: int = BATCH_BYTES
+) -> Iterator[list[T]]:
+    """Yield items in batches of about equal size; each ends with the item that fills it."""
+    batch: list[T] = []
+    room = max_bytes
+    for each in items:
         batch.append(each)
-        room -= each.size
+        room -= find_size(each)
         if room <= 0:
             yield batch
-            batch, room = [], BATCH_BYTES
+            batch, room = [], max_bytes
     if batch:
         yield batch
 

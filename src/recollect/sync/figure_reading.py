@@ -130,7 +130,7 @@ def read_outlines(
     stale = list(_take_within(outdated, sizes, budget))
     fresh: list[StoredOutline] = []
     done = 0
-    for batch in _split(stale, sizes):
+    for batch in cached_values.split_by_size(stale, sizes.__getitem__):
         found: list[StoredOutline] = []
         for path in batch:
             outline = read(path)
@@ -162,19 +162,6 @@ def find_outlines(
     """Return the outlines of these sessions that mention a file with one of the names."""
     query = partial(derived_tables.find_outlines, paths=paths, names=names)
     return database.load(directory, query) or []
-
-
-def _split(paths: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    room = cached_values.BATCH_BYTES
-    for path in paths:
-        batch.append(path)
-        room -= sizes[path]
-        if room <= 0:
-            yield batch
-            batch, room = [], cached_values.BATCH_BYTES
-    if batch:
-        yield batch
 
 
 _decode = msgspec.msgpack.Decoder(tuple[ReplyNote, ...]).decode

@@ -28,7 +28,13 @@ from recollect.locations.references import locate_file, looks_like_file
 from recollect.reader.line_blocks import masked_by
 from recollect.session.times import milliseconds_between
 from recollect.sources.source import is_only_archived, is_present
-from recollect.sync import find_deleted_session, list_current, list_indexed, locate_indexed
+from recollect.sync import (
+    find_deleted_session,
+    list_current,
+    list_indexed,
+    locate_indexed,
+    split_by_size,
+)
 from recollect.workspace.session_marks import NO_MARK, SessionMark, load_marks
 
 if TYPE_CHECKING:
@@ -39,8 +45,11 @@ if TYPE_CHECKING:
     from recollect.workspace.workspace import Workspace
 
 
-_COUNTED_AT_ONCE: Final = 16
-"""Transcripts to read before the time is checked: each batch is looked up and saved at once."""
+_COUNTED_BYTES: Final = 8 << 20
+"""Bytes to read before the time is checked: a fifth of a second."""
+
+_FILE_BYTES: Final = 256 << 10
+"""Bytes that take as long to read as looking up a transcript and saving its figures."""
 
 
 class RuntimeState(Struct, frozen=True, kw_only=True):
@@ -186,12 +195,11 @@ def count_failures(
 ) -> dict[str, int]:
     """Return the failures by path, of as many of `transcripts` as can be read in `seconds`.
 
-    At least `_COUNTED_AT_ONCE` are read. An unreadable one has none.
+    At least one is read. An unreadable one has none.
     """
     until = monotonic() + seconds
     counts: dict[str, int] = {}
-    for start in range(0, len(transcripts), _COUNTED_AT_ONCE):
-        batch = transcripts[start : start + _COUNTED_AT_ONCE]
+    for batch in split_by_size(transcripts, lambda each: each.size + _FILE_BYTES, _COUNTED_BYTES):
         found = list_current(workspace.data_directory, batch, is_complete=True)
         counts |= dict.fromkeys((each.file for each in batch), 0)
         counts |= {each.path: each.error_count or 0 for each in found}

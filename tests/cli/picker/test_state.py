@@ -36,6 +36,7 @@ from recollect.cli.picker_text import (
 from recollect.documents.search_results import Hit, Snippet
 from recollect.documents.session_listing import SessionListing
 from recollect.render.terminal import measure
+from recollect.workspace.session_queries import count_failures
 from recollect.workspace.workspace import Workspace
 from tests.library.claude_root import FIRST, SECOND, call, prompt, reply, result, title
 from tests.search.made_index import make_index
@@ -126,6 +127,16 @@ def test_failures_are_counted_when_they_are_asked_for(tmp_path: Path) -> None:
     assert _ids(counted) == [FIRST]
     assert render_status(counted, 80)[0][1].endswith("1 of 3 sessions, everywhere, with failures")
     assert list_unread(switch_errors(counted)) == []
+
+
+def test_counting_failures_stops_after_a_large_session(tmp_path: Path) -> None:
+    """A user who quits the picker waits for that one, not for those after it."""
+    made = make_index(tmp_path, [prompt("x" * (9 << 20))])
+    made.write(prompt("fill it"), session=SECOND)
+    workspace = Workspace(roots=[made.root], data_directory=made.data)
+    large, small = sorted(made.transcripts(), key=lambda each: -each.size)
+    assert count_failures(workspace, [large, small], 0) == {large.file: 0}
+    assert count_failures(workspace, [small, large], 0) == {small.file: 0, large.file: 0}
 
 
 def test_the_selected_session_stays_selected_while_failures_are_counted() -> None:
