@@ -73,7 +73,7 @@ def test_every_flipped_bit_is_found_and_named(archived: ArchivedRoot) -> None:
 
 
 def test_damage_names_the_files_that_need_the_object(archived: ArchivedRoot) -> None:
-    """So that one knows what is lost, and what is not."""
+    """So that users know what is lost."""
     archived.write_session()
     archived.write(f"{PROJECT}/{OTHER}.jsonl", LINE)
     archived.sync()
@@ -132,7 +132,7 @@ def test_a_full_disk(archived: ArchivedRoot, small_disk: Path, tmp_path: Path) -
 
 
 def test_the_sweep_of_the_client(archived: ArchivedRoot, tmp_path: Path) -> None:
-    """A file that is deleted meanwhile is archived or reported."""
+    """A file deleted during the sync is archived or reported."""
     paths = [archived.write(f"{PROJECT}/s{number}.jsonl", LINE * 500) for number in range(60)]
     before = read_facts(archived.root)
 

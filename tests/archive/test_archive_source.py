@@ -66,7 +66,7 @@ def test_deleted_files_are_found_and_read(archived: ArchivedRoot, mounts: None) 
 
 
 def test_what_is_on_disk_wins(archived: ArchivedRoot, mounts: None) -> None:
-    """Only what is missing comes from the archive."""
+    """Only missing files are read from the archive."""
     archived.write_session()
     archived.sync()
     archived.write(TRANSCRIPT, b"newer\n")
@@ -142,7 +142,7 @@ def test_reading_from_any_offset(
 
 @pytest.mark.slow
 def test_every_answer_is_the_same_after_the_sources_vanish(run_recollect: RunRecollect) -> None:
-    """Lists, sessions, searches and figures; with the index that there was, and with a new one."""
+    """Lists, sessions, searches and figures, with the previous index and with a new one."""
     home = make_demo_home()
     run_at(run_recollect, 80, "archive", "enable", "--yes")
     run_at(run_recollect, 80, "archive", "sync")

@@ -162,14 +162,14 @@ def test_nothing_is_copied_without_consent(archived: ArchivedRoot) -> None:
 
 
 def test_the_claude_directory_is_never_the_place(tmp_path: Path) -> None:
-    """Claude Code would clean it up."""
+    """Claude Code would delete the archive."""
     environment = {"RECOLLECT_ARCHIVE_DIR": str(tmp_path / "claude" / "archive")}
     with pytest.raises(UsageError, match="belongs to Claude Code"):
         find_archive_directory([tmp_path / "claude"], environment)
 
 
 def test_a_forgotten_session_is_gone_and_stays_away(archived: ArchivedRoot) -> None:
-    """Its objects are deleted, those of others stay, and the next sync leaves it out."""
+    """Its objects are deleted, others stay, and the next sync leaves it out."""
     archived.write_session()
     archived.write(f"{PROJECT}/{OTHER}.jsonl", b"{}\n")
     archived.sync()
@@ -207,7 +207,7 @@ def test_manifests_sort_by_time_even_if_the_clock_goes_back() -> None:
 
 
 def test_what_is_not_archived_as_it_is_now(archived: ArchivedRoot, tmp_path: Path) -> None:
-    """Files that are new, or have changed since; and those that are in no Claude directory."""
+    """Files that are new, have changed, or are in no Claude directory."""
     kept = str(archived.write(TRANSCRIPT, LINE, mtime=1_700_000_000))
     grown = str(archived.write(f"{PROJECT}/{OTHER}.jsonl", LINE, mtime=1_700_000_000))
     archived.sync()

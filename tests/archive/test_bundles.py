@@ -44,7 +44,7 @@ def find_transcript(archived: ArchivedRoot, session: str) -> Transcript:
 def unpack(
     path: Path, base: Path, mapping: Mapping[str, str] | None = None, *, dry_run: bool = False
 ) -> dict[str, FileFacts]:
-    """Import a bundle and return what is there then."""
+    """Import a bundle and return the resulting files."""
     import_bundle(path, base, mapping or {}, dry_run=dry_run, keep_times=True)
     return read_facts(base)
 
@@ -73,7 +73,7 @@ def test_what_is_packed_is_unpacked(archived: ArchivedRoot, bundle: Path, tmp_pa
 
 
 def test_a_dry_run_writes_nothing(bundle: Path, tmp_path: Path) -> None:
-    """It checks everything all the same."""
+    """It still checks everything."""
     assert unpack(bundle, tmp_path / "there", dry_run=True) == {}
     assert not (tmp_path / "there").exists()
 
@@ -295,7 +295,7 @@ def test_hostile_files_are_refused(tmp_path: Path, name: str) -> None:
 
 
 def check_refused(tmp_path: Path, data: bytes) -> None:
-    """Import these bytes, and see that nothing has changed."""
+    """Import these bytes, and assert that nothing has changed."""
     path = tmp_path / "in" / "x.recollect"
     path.parent.mkdir()
     path.write_bytes(data)

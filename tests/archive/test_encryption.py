@@ -1,4 +1,4 @@
-"""An encrypted archive: the same answers with its key, none without it, and readable by age."""
+"""An encrypted archive: the same results with its key, none without it, and readable by age."""
 
 import pickle
 import shutil
@@ -150,7 +150,7 @@ def test_without_the_key_nothing_is_read(archived: ArchivedRoot, tmp_path: Path)
 
 
 def test_a_key_that_is_not_here_is_noticed_before_it_is_used(tmp_path: Path) -> None:
-    """Otherwise one could lock oneself out of one's own archive."""
+    """Users cannot lock themselves out of their own archive."""
     identity, recipient = generate_identity()
     require_matching_identity([recipient], [identity])
     with pytest.raises(KeyMissing):
@@ -190,7 +190,7 @@ def test_an_interrupted_encryption_can_be_finished(archived: ArchivedRoot, tmp_p
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
 def test_a_killed_encryption_loses_nothing(tmp_path: Path) -> None:
-    """Everything can be read with either key, and the next run leaves nothing over."""
+    """Everything can be read with either key, and the next run leaves nothing unfinished."""
     assert kill_often(tmp_path, 5, seed=5, during="encrypt").failures == []
 
 
@@ -262,7 +262,7 @@ def test_deleted_sessions_are_read_from_an_encrypted_archive(
 
 @pytest.mark.slow
 def test_age_itself_reads_what_a_passphrase_protects(archived: ArchivedRoot) -> None:
-    """The identity is one that age understands, and objects are plain age files of zstd frames."""
+    """The identity is valid for age, and objects are plain age files of zstd frames."""
     archived.write(TRANSCRIPT, LINE)
     archived.sync()
     protect_with_passphrase(archived.archive, PASSPHRASE, ignore)

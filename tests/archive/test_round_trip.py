@@ -55,7 +55,7 @@ def test_the_demo_sessions(archived: ArchivedRoot, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("config", ["config", "config_tui"])
 def test_what_real_clients_wrote(shared: Path, tmp_path: Path, version: str, config: str) -> None:
-    """Claude directories of five versions."""
+    """Claude directories of five versions are restored exactly."""
     source = shared / "real_cli" / version / config
     if not source.is_dir():
         pytest.skip(f"no {version}/{config} in the sample data")

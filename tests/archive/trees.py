@@ -1,4 +1,4 @@
-"""Claude directories on disk, archives of them, and everything that a restore must give back."""
+"""Claude directories on disk, their archives, and everything that a restore must reproduce."""
 
 import hashlib
 import os
@@ -49,7 +49,7 @@ class ArchivedRoot:
         self.enable()
 
     def enable(self) -> None:
-        """Agree to copies."""
+        """Give consent."""
         self.archive.save_settings(ArchiveSettings(created="2026-11-01T00:00:00Z"))
 
     def write(self, path: str, data: bytes, *, mtime: int = 1_700_000_000) -> Path:
@@ -70,7 +70,7 @@ class ArchivedRoot:
         return sync_archive(self.archive, [self.root])
 
     def restore_all(self, target: Path) -> dict[str, FileFacts]:
-        """Restore the newest version of everything; return what is there then."""
+        """Restore the newest version of everything; return the resulting files."""
         newest = self.archive.load().newest().values()
         restore_files(self.archive, sorted(newest, key=lambda file: file.path), target)
         return read_facts(target)

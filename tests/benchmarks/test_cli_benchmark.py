@@ -6,7 +6,7 @@ from benchmarks.cli import COMMANDS, PICKER, Measured, format_result, run
 
 
 def test_every_command_is_measured(tmp_path: Path) -> None:
-    """Each command is run to its end and costs something."""
+    """Each command runs to its end and takes some time."""
     results = run(tmp_path, sessions=3, runs=2)
     assert [result.command for result in results] == [*COMMANDS, PICKER]
     assert min(result.best for result in results) > 1
@@ -14,7 +14,7 @@ def test_every_command_is_measured(tmp_path: Path) -> None:
 
 
 def test_a_figure_comes_with_its_budget() -> None:
-    """People see what was promised beside what was measured."""
+    """Each measurement is printed with its goal."""
     assert format_result(Measured("list", 91.2, 99.9, 150)) == (
         "recollect list: best 91 ms of CPU, median 100, budget 150"
     )

@@ -13,7 +13,7 @@ SIZE = 1_000_000
 
 
 def test_truth_is_what_both_readers_find(tmp_path: Path) -> None:
-    """Lines and totals known from making a corpus are those that reading it gives."""
+    """The recorded lines and totals equal those found by reading."""
     corpus = make_corpus(tmp_path, SIZE)
     records = list(chain.from_iterable(map(read_transcript, corpus.files)))
     usages = chain.from_iterable(map(read_usage, corpus.files))
@@ -29,14 +29,14 @@ def test_corpus_holds_only_known_records(tmp_path: Path) -> None:
 
 
 def test_corpus_has_the_asked_size_and_several_files(tmp_path: Path) -> None:
-    """The size is exceeded by less than one turn, and subagents have files of their own."""
+    """The size is exceeded by less than one turn, and subagents have separate files."""
     corpus = make_corpus(tmp_path, SIZE)
     assert SIZE <= corpus.size == open_corpus(tmp_path).size < 2 * SIZE
     assert {path.parent.name == "subagents" for path in corpus.files} == {True, False}
 
 
 def test_same_seed_makes_the_same_bytes(tmp_path: Path) -> None:
-    """A seed decides every byte, and another seed decides others."""
+    """Every byte depends on the seed only."""
     first, second, other = (
         [path.read_bytes() for path in make_corpus(tmp_path / name, SIZE // 10, seed).files]
         for name, seed in (("first", 1), ("second", 1), ("other", 2))
@@ -46,7 +46,7 @@ def test_same_seed_makes_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_an_existing_corpus_has_no_truth(tmp_path: Path) -> None:
-    """Of transcripts that were not made here nothing is known but files and size."""
+    """Only files and sizes of existing transcripts are known."""
     (tmp_path / "projects").mkdir()
     (tmp_path / "projects" / "a.jsonl").write_bytes(b"{}\n")
     corpus = open_corpus(tmp_path)

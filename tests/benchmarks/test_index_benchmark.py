@@ -31,7 +31,7 @@ def sandbox(shared: Path, tmp_path: Path) -> Sandbox:
 
 @pytest.mark.slow
 def test_all_kinds_of_runs_are_compared(sandbox: Sandbox) -> None:
-    """Ratios to a peer, which here is a program that does nothing; and the files stay as made."""
+    """With ratios to a peer, here a program that does nothing; files are unchanged."""
     before = {path: path.stat().st_mtime_ns for path in sandbox.root.rglob("*.jsonl")}
     runs = take_turns(sandbox, [sys.executable, "-c", ""], rounds=1)
     figures = {figure.name: figure for figure in compare("1g", runs)}
@@ -44,13 +44,13 @@ def test_all_kinds_of_runs_are_compared(sandbox: Sandbox) -> None:
 
 @pytest.mark.slow
 def test_memory_for_one_long_line_is_seen(tmp_path: Path) -> None:
-    """The line is longer than what is seen of it."""
+    """The memory used is measured, and is less than the length of the line."""
     (figure,) = measure_long_line(tmp_path, 300_000_000)
     assert 10 < figure.value < 300
 
 
 def test_a_missed_goal_is_marked() -> None:
-    """And one that is reached is not."""
+    """A goal that is met is not marked."""
     assert describe(Figure("a", 2, "x", 1)) == "a: 2.000 x  (goal: at most 1 x)  MISSED"
     assert describe(Figure("a", 1, "x", 1)) == "a: 1.000 x  (goal: at most 1 x)"
     assert describe(Figure("a", 1)) == "a: 1.000"

@@ -6,7 +6,7 @@ from benchmarks.library import LISTED_BYTES, SESSION_BYTES, run
 
 
 def test_both_looks_are_taken(tmp_path: Path) -> None:
-    """One session is opened and the made ones are listed; the figures are those of real work."""
+    """One session is opened and a list is made; both take measurable time."""
     opened, listed = run(tmp_path, scale=0.002)
     assert (opened.name, listed.name) == ("open", "list")
     assert opened.items > 0

@@ -39,7 +39,7 @@ def test_a_small_run_reports_every_reader(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_wrong_truth_ends_the_run(tmp_path: Path) -> None:
-    """Readers that do not find what was put into the corpus are not measured."""
+    """Readers with wrong totals are not measured."""
     corpus = make_corpus(tmp_path, 50_000)
     with pytest.raises(Disagreement, match="The readers count"):
         check(Corpus(corpus.files, corpus.size, Truth(1, Totals())))

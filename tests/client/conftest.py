@@ -1,4 +1,4 @@
-"""The real client, version by version; skipped where it is not installed or cannot be locked in."""
+"""The real client, one version at a time; skipped if it is not installed or cannot be isolated."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -39,7 +39,7 @@ _numbers = count(1)
 
 
 def choose(body: dict[str, Any]) -> Reply:
-    """The reply to a request."""
+    """Return the reply to a request."""
     messages = body.get("messages", [])
     asked = [_read_text(each) for each in messages if each.get("role") == "user"]
     if asked and COMPACTION in asked[-1]:
@@ -61,7 +61,7 @@ def _read_scenes() -> dict[str, tuple[Reply, ...]]:
 
 
 def _read_text(message: dict[str, Any]) -> str:
-    """The words of a message; results of tools may quote anything and are left out."""
+    """Return the text of a message without tool results, which may quote anything."""
     content = message.get("content")
     if isinstance(content, str):
         return content
@@ -98,7 +98,7 @@ def iter_events(reply: Reply, body: dict[str, Any]) -> Iterator[tuple[float, dic
 
 
 def _split(block: Block, offered: set[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A block as it begins, and the pieces that it grows by."""
+    """Return the start of a block, and its deltas."""
     if block.kind == "tool_use":
         name = next((each for each in block.tools if each in offered), block.tools[0])
         begun = {"type": "tool_use", "id": f"toolu_{time.time_ns()}{next(_numbers)}"}
@@ -118,7 +118,7 @@ def _cut(text: str) -> list[str]:
 
 
 def assemble(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """The whole message, for a client that does not want a stream."""
+    """Return the complete message, for a client that does not stream."""
     message: dict[str, Any] = events[0]["message"]
     blocks: list[dict[str, Any]] = []
     for event in events:
@@ -178,11 +178,11 @@ class Handler(BaseHTTPRequestHandler):
         self._send_json(200, {})
 
     def do_GET(self) -> None:
-        """Nothing can be had but messages."""
+        """Answer that only messages are supported."""
         self._send_json(404, {"type": "error", "error": {"type": "not_found_error"}})
 
     def do_POST(self) -> None:
-        """A request of the client."""
+        """Answer a request of the client."""
         data = self.rfile.read(int(self.headers.get("content-length") or 0))
         body = json.loads(data or b"{}")
         path = self.path.partition("?")[0]
@@ -248,4 +248,4 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that end leave their connections broken."""
+        """Ignore broken connections of clients that have exited."""

@@ -38,5 +38,5 @@ def read_states(sandbox: ClientSandbox) -> States:
 
 
 def find_scene(words: str) -> str:
-    """The scene that a prompt names."""
+    """Return the scene named in a prompt."""
     return str(TAG.findall(words)[-1])

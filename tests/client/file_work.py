@@ -58,7 +58,7 @@ class Work:
         self._actor = ""
 
     def begin(self) -> None:
-        """Make the files, and commit them."""
+        """Create the files and commit them."""
         self.model.make_files(29)
         self.model.files[NOTEBOOK] = _make_notebook(6)
         self.model.first[NOTEBOOK] = self.model.files[NOTEBOOK].text
@@ -69,7 +69,7 @@ class Work:
             subprocess.run(["git", *words], cwd=self.sandbox.work, check=True)
 
     def run(self) -> None:
-        """Work for several sessions, with a person in between."""
+        """Work for several sessions, with manual changes in between."""
         self.begin()
         session: str | None = None
         for number in range(SESSIONS):
@@ -91,7 +91,7 @@ class Work:
         return found
 
     def _prepare(self) -> str:
-        """Plan the steps of a prompt; return its words."""
+        """Plan the steps of a prompt; return its text."""
         self._actor = f"work_{len(self.prompts) + 1}"
         self.prompts.append(self._actor)
         self._read.clear()
@@ -167,7 +167,7 @@ class Work:
         self.counts[name] = self.counts.get(name, 0) + 1
 
     def change_by_hand(self, path: str) -> None:
-        """A person changes a file."""
+        """Change a file as a user would."""
         self.model.edit_outside(path)
         self._save(path)
         self._count("person")
@@ -297,7 +297,7 @@ class Work:
         self._done(NOTEBOOK, "NotebookEdit")
 
     def _run_shell(self, path: str) -> None:
-        """Change lines by a command, which can do so only where lines end as it writes them."""
+        """Change lines with a shell command, which requires its own line endings."""
         file = self.model.files[path]
         if file.is_crlf or not file.has_final_newline or len(file.lines) < 5:
             return
@@ -346,7 +346,7 @@ def _can_be_one_call(text: str, pairs: Sequence[tuple[str, str]]) -> bool:
 
 
 def _make_notebook(cells: int) -> File:
-    """A notebook as the client writes one."""
+    """Return a notebook in the client's format."""
     value = {
         "cells": [
             {

@@ -28,7 +28,7 @@ AGENT = ("Agent", "Task")
 
 @dataclass(frozen=True)
 class Block:
-    """One content block; a tool may go by several names, of which the client knows one."""
+    """One content block; a tool may have several names, of which the client knows one."""
 
     kind: str
     text: str = ""
@@ -38,7 +38,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of the model; `pause` is the time between its pieces."""
+    """One reply of the model; `pause` is the time between its pieces."""
 
     blocks: tuple[Block, ...]
     output: int
@@ -52,27 +52,27 @@ class Reply:
 
 
 def say(words: str) -> Block:
-    """Words."""
+    """Return a text block."""
     return Block("text", words)
 
 
 def think(words: str) -> Block:
-    """A thought."""
+    """Return a thinking block."""
     return Block("thinking", words)
 
 
 def call(*tools: str, **values: object) -> Block:
-    """A call of a tool."""
+    """Return a tool call."""
     return Block("tool_use", tools=tools, input=values)
 
 
 def bash(command: str) -> Block:
-    """A call of the shell."""
+    """Return a shell call."""
     return call("Bash", command=command, description="Run it")
 
 
 def send(scene: str) -> Block:
-    """A call that starts a subagent, which plays a scene of its own."""
+    """Return a call that starts a subagent, which plays its own scene."""
     task = f"play:{scene} and report"
     return call(*AGENT, description="Look around", prompt=task, subagent_type="general-purpose")
 
@@ -163,7 +163,7 @@ def save_scenes(path: Path, scenes: Mapping[str, Sequence[Reply]]) -> None:
 
 
 def load_scenes(path: Path) -> dict[str, tuple[Reply, ...]]:
-    """Read the scenes of a file."""
+    """Read the scenes in a file."""
     data = json.loads(path.read_text(encoding="utf-8"))
     return {name: tuple(map(_load_reply, replies)) for name, replies in data.items()}
 
@@ -174,7 +174,7 @@ def _load_reply(value: dict[str, Any]) -> Reply:
 
 
 def add(*tokens: Tokens) -> Tokens:
-    """Their sum."""
+    """Return the sum."""
     fields = Tokens.__struct_fields__
     return Tokens(*(sum(getattr(each, name) for each in tokens) for name in fields))
 

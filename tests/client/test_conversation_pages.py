@@ -1,4 +1,4 @@
-"""The page of a conversation with the real client: what a person does, and what comes of it."""
+"""The page of a conversation with the real client: user actions and their effects."""
 
 import json
 import os
@@ -213,7 +213,7 @@ def test_questions_plans_and_interrupts(
 def test_sessions_are_continued_and_forked(
     browser: Browser, sandbox: ClientSandbox, tmp_path: Path
 ) -> None:
-    """A server that ends takes its client along; the next one continues the session, or a copy."""
+    """A stopped server ends its client; the next one continues the session, or a copy."""
     with open_browser_page(browser, sandbox, tmp_path) as found:
         page = start(found, sandbox.work)
         play(page, "hello")
@@ -247,7 +247,7 @@ def test_sessions_are_continued_and_forked(
 def test_a_queued_prompt_is_edited(
     browser: Browser, sandbox: ClientSandbox, tmp_path: Path
 ) -> None:
-    """While the client waits for an answer, a prompt comes back, and only the new one is sent."""
+    """While the client waits for an answer, a prompt is taken back; the edited one is sent."""
     with open_browser_page(browser, sandbox, tmp_path) as found:
         page = start(found, sandbox.work)
         play(page, "touch_one")
@@ -272,7 +272,7 @@ def test_a_queued_prompt_is_edited(
 def test_prompts_are_queued_compacted_and_illustrated(
     browser: Browser, sandbox: ClientSandbox, tmp_path: Path
 ) -> None:
-    """One waits for the words before it, a summary replaces them all, and an image is sent."""
+    """A prompt waits in the queue, a compaction replaces the conversation, and an image is sent."""
     with open_browser_page(browser, sandbox, tmp_path) as found:
         page = start(found, sandbox.work)
         play(page, "slow_words")

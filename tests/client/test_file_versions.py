@@ -94,7 +94,7 @@ def _find_truth(
 
 
 def test_certain_versions_are_what_the_directory_contained(finished: FinishedWork) -> None:
-    """Exact and replayed versions are true in all files, odd ones too, and backups are in bytes."""
+    """Exact and replayed versions are correct for all files, and backups byte for byte."""
     sandbox = finished.sandbox
     sessions = [sandbox.open(each) for each in sandbox.session_ids]
     states = read_states(sandbox)
@@ -118,7 +118,7 @@ def test_certain_versions_are_what_the_directory_contained(finished: FinishedWor
 
 
 def test_lines_are_given_to_the_prompts_that_wrote_them(finished: FinishedWork) -> None:
-    """Blame names the prompt of every line that a tool wrote, and no prompt for the others."""
+    """Blame names the prompt of every line written by a tool, and no prompt for the others."""
     authors = {}
     for name in ("new.py", "crlf.txt", "agent.py", "moved.go"):
         done = finished.sandbox.recollect("blame", name, "--json")

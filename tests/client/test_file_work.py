@@ -51,7 +51,7 @@ class FinishedWork(NamedTuple):
         return self.sandbox.work / path.removeprefix(f"{PROJECT}/")
 
     def find_content(self, files: Files, path: str) -> str | None:
-        """The text that a file had, under its name or the one that it had before."""
+        """Return the text of a file, under its current or earlier name."""
         name: str | None = path
         while name:
             data = files.get(name.removeprefix(f"{PROJECT}/"))
@@ -82,7 +82,7 @@ def finished(
 def iter_histories(
     finished: FinishedWork, *, with_git: bool
 ) -> Iterator[tuple[str, Sequence[Version]]]:
-    """The versions of every file that a session names."""
+    """Yield the versions of every file that a session names."""
     finder = finished.find_finder()
     for path in sorted(finished.work.model.files):
         found = finder.find(finished.locate(path), only_near=True, with_git=with_git)

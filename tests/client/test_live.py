@@ -56,7 +56,7 @@ def test_follow_shows_a_compaction(sandbox: ClientSandbox, version: str) -> None
 
 
 def test_follow_reports_each_record_once_and_the_end(sandbox: ClientSandbox, version: str) -> None:
-    """The events are the lines of the file, in order; of an old client the end is not known."""
+    """The events are the lines of the file, in order; old clients do not report the end."""
     with sandbox.follow("--all", "--json-lines") as follower:
         follower.wait_for('"caught_up"')
         # One that takes a while: who comes and goes between two looks was never seen.
@@ -72,7 +72,7 @@ def test_follow_reports_each_record_once_and_the_end(sandbox: ClientSandbox, ver
 
 
 def test_run_shows_partial_text(sandbox: ClientSandbox) -> None:
-    """On a terminal words are seen long before the reply is whole, and once when it is."""
+    """In a terminal, text is shown long before the reply is complete, and once when it is."""
     arguments = ("run", "play:slow_words", "--", ALLOWED)
     with open_terminal(*arguments, env=sandbox.environment, cwd=sandbox.work) as terminal:
         terminal.wait_for_text("word6")
@@ -84,7 +84,7 @@ def test_run_shows_partial_text(sandbox: ClientSandbox) -> None:
 
 
 def test_run_reports_its_cost(sandbox: ClientSandbox) -> None:
-    """The figures at the end are those of the scenes, the subagent's included."""
+    """The final figures equal those of the scenes, including the subagent's."""
     done = sandbox.recollect("run", "play:agent", "--json-lines", "--", ALLOWED)
     end = json.loads(done.stdout.splitlines()[-1])
     used = count("worker"), count("agent", replies=2)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.client
 
 
 def run(sandbox: ClientSandbox, *words: str) -> str:
-    """Run our program, which has to succeed; return what it prints."""
+    """Run our program and return its output; it has to succeed."""
     done = sandbox.recollect(*words)
     assert done.code == 0, done
     return done.stdout

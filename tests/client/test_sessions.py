@@ -32,7 +32,7 @@ def list_prompts(session: Session) -> list[str]:
 
 @pytest.mark.parametrize("scene", LIVED)
 def test_words_and_tokens_are_those_of_the_scene(sandbox: ClientSandbox, scene: str) -> None:
-    """Prompt, texts and tokens are exact, for the model and for the ledger."""
+    """Prompt, text and tokens are exact, in the model and the ledger."""
     messages = sandbox.ask(f"play:{scene} please")
     session = sandbox.open()
     assert list_prompts(session) == [f"play:{scene} please"]
@@ -44,7 +44,7 @@ def test_words_and_tokens_are_those_of_the_scene(sandbox: ClientSandbox, scene: 
 
 
 def test_thoughts_are_kept(sandbox: ClientSandbox) -> None:
-    """A thought is a block of its own, before the words of the same reply."""
+    """Thinking is a separate block before the text of the same reply."""
     sandbox.ask("play:thought")
     (reply,) = [each for each in sandbox.open().messages if each.role == "assistant"]
     kinds = [type(block).__name__ for block in reply.content]
@@ -52,7 +52,7 @@ def test_thoughts_are_kept(sandbox: ClientSandbox) -> None:
 
 
 def test_tools_end_as_they_did(sandbox: ClientSandbox) -> None:
-    """Each call has the outcome that its command had."""
+    """Each call has the outcome of its command."""
     sandbox.ask("play:tools")
     calls = sandbox.open().tool_calls
     assert [(call.name, call.status) for call in calls] == [
@@ -75,7 +75,7 @@ def test_what_was_not_allowed_is_a_rejection(sandbox: ClientSandbox) -> None:
 
 
 def test_a_subagent_is_joined_to_its_call(sandbox: ClientSandbox) -> None:
-    """Its words, its call and its tokens are its own, and the ledger has both."""
+    """It has its own text, call and tokens, and the ledger has both."""
     sandbox.ask("play:agent")
     session = sandbox.open()
     (child,) = [each for each in session.subagents if not each.is_warmup]
@@ -106,7 +106,7 @@ def test_a_resumed_session_continues(sandbox: ClientSandbox) -> None:
 
 
 def test_a_fork_leaves_the_session_as_it_is(sandbox: ClientSandbox) -> None:
-    """The copy has the first turn too, and what was copied is counted once."""
+    """The copy has the first turn too, and copied messages count once."""
     first = sandbox.ask("play:hello first")[-1]["session_id"]
     sandbox.ask("play:aside second", "--resume", first, "--fork-session")
     (copy,) = set(sandbox.session_ids) - {first}
@@ -116,7 +116,7 @@ def test_a_fork_leaves_the_session_as_it_is(sandbox: ClientSandbox) -> None:
 
 
 def test_a_compaction_begins_a_segment(sandbox: ClientSandbox) -> None:
-    """Before and after it are two segments, with the summary between them."""
+    """There are two segments, with the summary in between."""
     first = sandbox.ask("play:hello first")[-1]["session_id"]
     sandbox.ask("/compact", "--resume", first)
     sandbox.ask("play:again second", "--resume", first)
@@ -130,7 +130,7 @@ def test_a_compaction_begins_a_segment(sandbox: ClientSandbox) -> None:
 
 
 def test_a_failed_request_is_a_failure(sandbox: ClientSandbox) -> None:
-    """The API's word is kept, nothing is counted, and `run` passes the exit code on."""
+    """The API's message is kept, nothing is counted, and `run` passes the exit code on."""
     done = sandbox.recollect("run", "play:refused", "--", ALLOWED)
     assert done.code == 1
     session = sandbox.open()
@@ -142,7 +142,7 @@ def test_a_failed_request_is_a_failure(sandbox: ClientSandbox) -> None:
 def test_an_interrupt_in_a_reply_leaves_both_sides_clean(
     sandbox: ClientSandbox, version: str
 ) -> None:
-    """Both programs end, nothing runs on, and the session, if one was begun, can be resumed."""
+    """Both programs end, no process is left, and the session, if any, can be resumed."""
     words = ("run", "play:slow_words", "--json-lines", "--", ALLOWED)
     with sandbox.start([*RECOLLECT, *words]) as process:
         follower = Follower(process)
@@ -187,7 +187,7 @@ def test_every_scene_has_tokens_of_its_own() -> None:
 
 
 def test_a_session_continues_after_an_earlier_turn(sandbox: ClientSandbox) -> None:
-    """`resume --at` hands the client exactly the turns up to it, and leaves the session alone."""
+    """`resume --at` gives the client exactly the turns up to it, without changing the session."""
     first = sandbox.ask("play:tools one")[-1]["session_id"]
     for prompt in ("play:again two", "play:thought three"):
         sandbox.ask(prompt, "--resume", first)

@@ -29,7 +29,7 @@ _MACHINES = {"x86_64": "x64", "AMD64": "x64", "aarch64": "arm64", "arm64": "arm6
 
 
 def find_client(version: str) -> list[str] | None:
-    """The words that start a version; None when it is not installed."""
+    """Return the command that starts a version; None if it is not installed."""
     if not FOLDER:
         return None
     package = Path(FOLDER) / version / "node_modules" / name_package(version)
@@ -41,7 +41,7 @@ def find_client(version: str) -> list[str] | None:
 
 
 def require_client(version: str) -> list[str]:
-    """The words that start a version; skips the test where it is not installed."""
+    """Return the command that starts a version; skips the test if it is not installed."""
     client = find_client(version)
     if client is None:
         pytest.skip(f"the client {version} is not in {VARIABLE}; `make test-client` installs it")
@@ -57,7 +57,7 @@ def name_package(version: str) -> str:
 
 
 def install(version: str) -> None:
-    """Install a version, without running anything that it brings along."""
+    """Install a version, without running its install scripts."""
     folder = Path(FOLDER or ".") / version
     folder.mkdir(parents=True, exist_ok=True)
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
@@ -66,7 +66,7 @@ def install(version: str) -> None:
 
 
 def main() -> None:
-    """Install what is missing."""
+    """Install missing versions."""
     if not FOLDER:
         sys.exit(f"Say in {VARIABLE} where to put the clients.")
     if shutil.which("npm") is None:

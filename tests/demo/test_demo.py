@@ -1,4 +1,4 @@
-"""The demo data is what its generator writes, and a fair picture of a Claude directory."""
+"""The demo data equals its generator's output, and resembles a real Claude directory."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -57,7 +57,7 @@ TRANSCRIPTS = discover_root(CLAUDE_DIRECTORY).transcripts
 
 
 def files_below(root: Path) -> dict[str, bytes]:
-    """Every file of a directory with its content."""
+    """Return every file of a directory with its content."""
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in root.rglob("*")
@@ -66,7 +66,7 @@ def files_below(root: Path) -> dict[str, bytes]:
 
 
 def chain_of(transcript: Transcript) -> list[Chain]:
-    """The records of a transcript that are part of the conversation."""
+    """Return the chain records of a transcript."""
     return [record for record in read_transcript(transcript.path) if isinstance(record, Chain)]
 
 
@@ -83,12 +83,12 @@ def test_it_is_what_the_generator_writes(tmp_path: Path) -> None:
 
 
 def test_it_is_small() -> None:
-    """It comes with every installation."""
+    """It is part of every installation."""
     assert sum(map(len, build().values())) < MAX_BYTES
 
 
 def test_all_of_it_is_known() -> None:
-    """Nothing in it is unknown, damaged, torn, blank or empty."""
+    """It has no unknown, damaged, torn, blank or empty records."""
     report = check_files(list_inputs([CLAUDE_DIRECTORY]).sources)
     assert report == HealthReport(
         files=10,
@@ -119,7 +119,7 @@ def test_it_is_where_a_client_would_put_it(transcript: Transcript) -> None:
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=name_of)
 def test_parents_are_there(transcript: Transcript) -> None:
-    """Every record hangs on an earlier one, or is a root; ids are unique; time moves on."""
+    """Every record has an earlier parent or is a root; ids are unique; times increase."""
     records = chain_of(transcript)
     seen: set[str | None] = {None}
     for record in records:
@@ -132,7 +132,7 @@ def test_parents_are_there(transcript: Transcript) -> None:
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=name_of)
 def test_every_call_has_its_result(transcript: Transcript) -> None:
-    """Each tool call is answered once, with an input and a result of a known shape."""
+    """Each tool call has one result, both of known types."""
     calls = {block.id: block for block in blocks_of(transcript, ToolUse)}
     results = [block.tool_use_id for block in blocks_of(transcript, ToolResult)]
     assert sorted(results) == sorted(calls)
@@ -143,7 +143,7 @@ def test_every_call_has_its_result(transcript: Transcript) -> None:
 
 
 def test_it_shows_the_tools() -> None:
-    """The tools that people meet every day are there, and calls that failed or were refused."""
+    """The common tools occur, with failed and rejected calls."""
     calls = [call for found in TRANSCRIPTS for call in blocks_of(found, ToolUse)]
     assert TOOLS - {call.name for call in calls} == set()
     outputs = [output for found in TRANSCRIPTS for _, output in outputs_of(found)]
@@ -153,7 +153,7 @@ def test_it_shows_the_tools() -> None:
 
 
 def test_a_prompt_was_taken_back() -> None:
-    """One record has two prompts below it: the mark of a rewind."""
+    """One record is followed by two prompts, as after a rewind."""
     prompts = [
         record.parent_uuid
         for found in TRANSCRIPTS
@@ -190,7 +190,7 @@ def test_spilled_output_can_be_found() -> None:
 
 
 def test_costs_add_up() -> None:
-    """The client's own tokens are those of the records, but for calls that leave no record."""
+    """The client's totals equal those of the records, except for calls that leave no record."""
     output = dict.fromkeys(("records", "cost-state"), 0)
     for found in TRANSCRIPTS:
         for record in read_transcript(found.path):
@@ -217,7 +217,7 @@ def _counted_output(transcript: Transcript) -> int:
 
 
 def blocks_of(transcript: Transcript, kind: type[T]) -> list[T]:
-    """The content blocks of one kind."""
+    """Return the content blocks of one type."""
     return [
         block
         for record in chain_of(transcript)
@@ -228,7 +228,7 @@ def blocks_of(transcript: Transcript, kind: type[T]) -> list[T]:
 
 
 def outputs_of(transcript: Transcript) -> list[tuple[Transcript, ToolOutput]]:
-    """The results of tool calls that the client kept."""
+    """Return the structured results of tool calls."""
     names = {block.id: block.name for block in blocks_of(transcript, ToolUse)}
     return [
         (transcript, parse_result(names[block.tool_use_id], record.tool_use_result))

@@ -7,10 +7,10 @@ from msgspec.structs import fields
 
 
 def names(text: str) -> list[str]:
-    """The names in code font."""
+    """Return the names in code font."""
     return re.findall(r"`([^`]+)`", text)
 
 
 def fields_of(struct: type[Struct]) -> list[str]:
-    """The names that a struct has in JSON."""
+    """Return the JSON names of a struct's fields."""
     return [info.encode_name for info in fields(struct)]

@@ -1,4 +1,4 @@
-"""docs/archive.md is true: its recipe restores a file with a shell, and its tables are complete."""
+"""docs/archive.md is correct: a shell restores a file by its recipe, and tables are complete."""
 
 import re
 import shutil
@@ -35,7 +35,7 @@ def read_recipe() -> str:
 
 
 def run_recipe(archived: ArchivedRoot, file: str) -> list[str]:
-    """Run the script on another file, in the directory of an archive; return what it prints."""
+    """Run the script on another file, in the directory of an archive; return its output."""
     for tool in TOOLS:
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
@@ -81,7 +81,7 @@ def test_a_damaged_object_can_be_found_with_a_shell(tmp_path: Path) -> None:
 
 
 def test_every_field_is_documented() -> None:
-    """The tables have the fields of a header and of a version, all of them and in their order."""
+    """The tables have all fields of a header and of a version, in order."""
     section = PAGE[PAGE.index("## The format") : PAGE.index("### Restoring")]
     documented = re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
     assert documented == [*fields_of(Header), *fields_of(FileVersion)]
@@ -89,7 +89,7 @@ def test_every_field_is_documented() -> None:
 
 
 def test_bundles_are_documented() -> None:
-    """Fields and limits are those of the code."""
+    """Fields and limits equal those of the code."""
     section = PAGE[PAGE.index("## Bundles") :]
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", section, flags=re.MULTILINE)
     assert [name for name, _ in rows] == fields_of(BundleManifest)

@@ -1,4 +1,4 @@
-"""The pictures of the README are what a terminal shows."""
+"""The images in the README equal the output of the terminal."""
 
 import re
 from pathlib import Path
@@ -12,13 +12,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.slow
 def test_the_pictures_are_up_to_date(safe_environment: None) -> None:
-    """Each is what its command prints today; `make docs` redraws them."""
+    """Each equals the current output of its command; `make docs` regenerates them."""
     kept = {path.stem: path.read_text("utf-8") for path in generate_captures.CAPTURES.glob("*.svg")}
     assert generate_captures.make_captures() == kept
 
 
 def test_every_picture_is_in_the_readme() -> None:
-    """The front page shows each of them, with words for those who do not see it."""
+    """Each is on the front page, with an alternative text."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = re.findall(r"!\[(.+)\]\(docs/captures/(\w+)\.svg\)", readme)
     assert {name for words, name in shown if len(words.split()) > 3} == set(

@@ -24,7 +24,7 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_the_manuals_are_up_to_date() -> None:
-    """There is a manual for each command, with its present help, and no other."""
+    """There is a man page for each command, with its current help, and no other."""
     written = {
         path.name: path.read_text(encoding="utf-8") for path in generate_docs.MANUALS.glob("*")
     }
@@ -33,19 +33,19 @@ def test_the_manuals_are_up_to_date() -> None:
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=list(PAGES))
 def test_every_command_has_an_example(page: Page) -> None:
-    """Its help shows how it is called, unless it is the program itself."""
+    """Except the program itself."""
     if page.name != "recollect":
         assert [each for each in page.examples if page.words[1] in each] != []
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=list(PAGES))
 def test_every_option_is_explained(page: Page) -> None:
-    """No option is without words."""
+    """Every option has a help text."""
     assert [name for name, meaning in page.options if not meaning] == []
 
 
 def test_every_variable_is_documented() -> None:
-    """Our own environment variables in the code are in the list of variables."""
+    """Every environment variable in the code is in the list."""
     sources = (ROOT / "src").rglob("*.py")
     used = {
         name
@@ -56,7 +56,7 @@ def test_every_variable_is_documented() -> None:
 
 
 def test_every_exit_code_is_documented() -> None:
-    """The codes of the list are those that the program ends with."""
+    """The list has exactly the exit codes of the program."""
     listed = {int(code) for codes, _ in list_exit_codes() for code in codes.split(", ")}
     raised = {error.exit_code for error in RecollectError.__subclasses__()}
     assert listed == raised | {0, FAILED, INTERRUPTED, BROKEN_PIPE}

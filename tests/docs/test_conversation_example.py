@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @needs_posix
 def test_the_example_of_a_conversation_runs(tmp_path: Path) -> None:
-    """With a client that repeats the prompt, and in a directory that exists."""
+    """With a client that repeats the prompt, in an existing directory."""
     page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     section = page.split("## Conversations\n")[1]
     found = re.search(r"```python\n(.*?)```", section, re.DOTALL)

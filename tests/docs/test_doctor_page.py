@@ -17,13 +17,13 @@ ROWS = dict(re.findall(r"^\| (`.+?`) \| [a-z ]+ \| (.+) \|$", PAGE, flags=re.MUL
 
 
 def test_every_field_is_documented() -> None:
-    """The table has the fields of the report, all of them and in their order."""
+    """The table has all fields of the report, in order."""
     documented = [name for cell in ROWS for name in names(cell)]
     assert documented == fields_of(HealthReport)
 
 
 def test_fields_of_lists_are_documented() -> None:
-    """The entries of each list have the fields that the table gives them."""
+    """The entries of each list have the fields in the table."""
     assert [names(ROWS[f"`{name}`"]) for name in ("damaged", "torn", "oversized", "refused")] == [
         fields_of(DamagedRange),
         fields_of(FileLocation),
@@ -33,18 +33,18 @@ def test_fields_of_lists_are_documented() -> None:
 
 
 def test_the_schema_is_named() -> None:
-    """The page is about the version that the program writes."""
+    """The page has the current version of the schema."""
     assert names(ROWS["`schema`"]) == [HealthReport().schema]
 
 
 def test_limits_are_those_of_the_code() -> None:
-    """Numbers in the text are the ones that apply."""
+    """Numbers on the page equal those in the code."""
     assert f"beyond the first {MAX_DAMAGED:,}," in ROWS["`damaged_omitted`"]
     assert f"more than {MAX_LINE // 2**20} MB," in ROWS["`oversized`"]
 
 
 def test_reasons_are_those_of_the_reader() -> None:
-    """Each reason that a damaged range can have is explained."""
+    """Every reason of a damaged range is explained."""
     explained = names(PAGE[PAGE.index("`reason` of a damaged range") :])[1:]
     assert explained == [
         transcript_reader.NO_RECORD,

@@ -1,4 +1,4 @@
-"""Links of the documentation lead to files of the project, and to headings in them."""
+"""Links in the documentation lead to existing files and headings."""
 
 import re
 from pathlib import Path
@@ -10,14 +10,14 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def find_headings(page: Path) -> set[str]:
-    """The names by which links refer to the headings of a page."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link leads to a file that is there, and to a heading that it has."""
+    """Every relative link leads to an existing file, and to a heading in it."""
     text = re.sub(
         r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
     )

@@ -46,7 +46,7 @@ def read_code(path: Path) -> list[str]:
 
 
 def iter_calls(code: str) -> Iterator[list[str]]:
-    """The words after `recollect` in a shell line, without what is passed on to `claude`."""
+    """Yield the words after `recollect` in a shell line, without those passed on to `claude`."""
     for call in re.split(r"[|;#]|&&", code):
         words = call.split(" -- ")[0].removeprefix("$ ").split()
         if words[:1] == ["recollect"]:
@@ -55,20 +55,20 @@ def iter_calls(code: str) -> Iterator[list[str]]:
 
 
 def find_page(words: list[str]) -> Page | None:
-    """The command that is called, as deep as it goes."""
+    """Return the called command, with its subcommand."""
     # `COMMAND` and `[OPTIONS]` hold a place, an option alone is one of the program.
     names = words if words and words[0][0].islower() else []
     return COMMANDS.get(" ".join(names[:2])) or COMMANDS.get(" ".join(names[:1]))
 
 
 def list_options(words: list[str]) -> set[str]:
-    """The names of options among these words."""
+    """Return the options among these words."""
     return set(re.findall(r"(?<!\S)--[a-z][\w-]*", " ".join(words)))
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_every_command_that_is_shown_exists(path: Path) -> None:
-    """Each call of the program names a command, with options that this command has."""
+    """Each command line names an existing command and its options."""
     wrong = []
     for words in (words for code in read_code(path) for words in iter_calls(code)):
         page = find_page(words)
@@ -79,7 +79,7 @@ def test_every_command_that_is_shown_exists(path: Path) -> None:
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_every_option_that_is_named_exists(path: Path) -> None:
-    """An option on its own is one of ours, or known to be one of `claude`."""
+    """An option by itself is one of ours, or a known one of `claude`."""
     named = {
         option
         for code in read_code(path)
@@ -91,7 +91,7 @@ def test_every_option_that_is_named_exists(path: Path) -> None:
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_every_exit_code_that_is_named_exists(path: Path) -> None:
-    """Exit codes in running text are those that the program ends with."""
+    """Exit codes in the text are those of the program."""
     text = path.read_text(encoding="utf-8")
     named = {int(code) for code in re.findall(r"\b[Ee]xit(?:s with| code) `?(\d+)", text)}
     raised = {error.exit_code for error in RecollectError.__subclasses__()}
@@ -99,7 +99,7 @@ def test_every_exit_code_that_is_named_exists(path: Path) -> None:
 
 
 def test_the_settings_are_those_of_the_file() -> None:
-    """docs/config.md lists each setting that is the default of an option, and the option exists."""
+    """docs/config.md lists each setting that is the default of an existing option."""
     text = (ROOT / "docs" / "config.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| `(--[\w-]+)` \|", text, flags=re.MULTILINE)
     assert {setting for setting, _ in rows} == {
@@ -109,7 +109,7 @@ def test_the_settings_are_those_of_the_file() -> None:
 
 
 def test_the_drawn_packages_exist() -> None:
-    """The layers in docs/dev/architecture.md are the packages that there are."""
+    """The layers in docs/dev/architecture.md are the existing packages."""
     text = (ROOT / "docs" / "dev" / "architecture.md").read_text(encoding="utf-8")
     drawing = text.split("```\n")[1]
     drawn = {name for line in drawing.splitlines() for name in line.split("   ")[0].split(" | ")}

@@ -1,4 +1,4 @@
-"""README.md is true: its picture, its example, its exit codes, commands and list of pages."""
+"""README.md is correct: its output, example, exit codes, commands and list of pages."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
-    """The code blocks of a language."""
+    """Return the code blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -32,7 +32,7 @@ READING = [
 
 
 def test_the_picture_is_what_the_program_prints(run_recollect: RunRecollect) -> None:
-    """Running the command that is shown prints what is shown below it."""
+    """Running the command prints the output shown."""
     (picture,) = blocks("console")
     command, _, output = picture.partition("\n")
     words = command.removeprefix("$ recollect ").split()
@@ -46,7 +46,7 @@ def test_the_example_does_what_it_shows() -> None:
 
 
 def test_the_commands_exist() -> None:
-    """Every target of make that is named here is one."""
+    """Every make target on the page exists."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     named = set(re.findall(r"\bmake ([a-z]+)\b", "".join(blocks("sh"))))
     assert named == {"app", "test"}
@@ -72,7 +72,7 @@ def test_the_first_commands_that_need_more_are_these() -> None:
 
 
 def test_every_exit_code_is_listed() -> None:
-    """The table has each code that the program can end with, and no other."""
+    """The table has exactly the exit codes of the program."""
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", README, flags=re.MULTILINE)}
     raised = {error.exit_code for error in errors.RecollectError.__subclasses__()}
     ends = {0, exit_codes.FAILED, exit_codes.INTERRUPTED, exit_codes.BROKEN_PIPE}
@@ -80,7 +80,7 @@ def test_every_exit_code_is_listed() -> None:
 
 
 def test_every_page_is_linked() -> None:
-    """From the front page every page of the documentation is one step away."""
+    """The front page links to every page of the documentation."""
     linked = set(re.findall(r"\]\((docs/[\w/-]+\.md)\)", README))
     pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "dev").glob("*.md")]
     assert {path.relative_to(ROOT).as_posix() for path in pages} - linked == set()

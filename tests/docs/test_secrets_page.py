@@ -1,4 +1,4 @@
-"""docs/secrets.md names every kind of secret, and no other."""
+"""docs/secrets.md lists exactly the kinds of secrets that have rules."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "secrets.md"
 
 
 def test_every_kind_is_documented() -> None:
-    """The table of kinds has those of all rules, and those of values assigned to a name."""
+    """The table has the kinds of all rules, and those of values assigned to a name."""
     text = PAGE.read_text(encoding="utf-8")
     table = text[text.index("| | kinds |") : text.index("Tokens of services")]
     named = set(re.findall(r"`([a-z0-9-]+)`", table))

@@ -31,7 +31,7 @@ def section(title: str) -> str:
 
 @pytest.mark.parametrize("name", ["list", "tools", "resume", "open"])
 def test_every_option_is_documented(run_recollect: RunRecollect, name: str) -> None:
-    """Each option of a command's help is below its heading."""
+    """Each option of a command is below its heading."""
     shown = set(re.findall(r"(?<![\w-])--[a-z-]+", run_recollect(name, "--help").stdout))
     described = set(re.findall(r"--[a-z-]+", section(f"## `recollect {name}`")))
     assert shown - described - {"--help"} == set()
@@ -47,7 +47,7 @@ def test_every_option_is_documented(run_recollect: RunRecollect, name: str) -> N
     ],
 )
 def test_every_field_is_documented(schema: str, types: tuple[type, ...]) -> None:
-    """The tables have the fields of the documents, all of them and in their order."""
+    """The tables have all fields of the documents, in order."""
     documented = re.findall(r"^\| `(\w+)` \|", section(f"### `{schema}`"), flags=re.MULTILINE)
     assert documented == [field.name for kind in types for field in fields(kind)]
     assert f"`{schema}`" in section(f"### `{schema}`")

@@ -1,4 +1,4 @@
-"""docs/statusline.md and docs/config.md describe what the program does."""
+"""docs/statusline.md and docs/config.md match the program."""
 
 import re
 from pathlib import Path
@@ -16,18 +16,18 @@ CONFIG = (DOCS / "config.md").read_text(encoding="utf-8")
 
 
 def rows(page: str) -> dict[str, str]:
-    """The last column of the last table, by the first."""
+    """Return the last column of the last table, by the first."""
     table = page[page.index("## The JSON form") :]
     return dict(re.findall(r"^\| `([^`]+)` \| [a-z ]+ \| (.+) \|$", table, flags=re.MULTILINE))
 
 
 def options_of(help_text: str) -> set[str]:
-    """The options in a help text."""
+    """Return the options in a help text."""
     return set(re.findall(r"--[a-z-]+", help_text)) - {"--help"}
 
 
 def test_fields_of_a_status_line_are_documented() -> None:
-    """The table has every field, and the parts of those that are objects."""
+    """The table has every field, and the parts of objects."""
     documented = rows(STATUSLINE)
     assert list(documented) == fields_of(StatuslineDocument)
     assert names(documented["session"]) == fields_of(Cost)
@@ -43,7 +43,7 @@ def test_fields_of_the_settings_are_documented() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    """The settings of the page are those of the program."""
+    """The page lists exactly the settings of the program."""
     table = CONFIG[: CONFIG.index("The file is")]
     assert re.findall(r"^\| `([a-z._]+)`", table, flags=re.MULTILINE) == list(SETTINGS)
 

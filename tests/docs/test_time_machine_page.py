@@ -1,4 +1,4 @@
-"""docs/time-machine.md: its examples print what they show, and everything is described."""
+"""docs/time-machine.md: examples print what is shown, and every option and field is described."""
 
 import os
 import re
@@ -28,7 +28,7 @@ EXAMPLES = re.findall(r"^```console\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.
 
 @pytest.fixture
 def project(safe_environment: None, tmp_path: Path) -> Project:
-    """The project that the page is about."""
+    """The example project of the page."""
     made = Project(tmp_path / "shop")
     made.prompt("Write the greeting")
     made.write("app.py", "hello\nworld\n")
@@ -61,7 +61,7 @@ def _run(project: Project, call: str) -> str:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.splitlines()[0])
 def test_examples_print_what_they_show(project: Project, example: str) -> None:
-    """Each call prints what follows it on the page."""
+    """Each command prints the output shown on the page."""
     calls = re.split(r"^\$ ", example, flags=re.MULTILINE)[1:]
     assert calls
     for each in calls:
@@ -71,7 +71,7 @@ def test_examples_print_what_they_show(project: Project, example: str) -> None:
 
 @pytest.mark.parametrize("name", ["file", "restore", "blame", "checkpoints", "commits", "why"])
 def test_every_option_is_described(run_recollect: RunRecollect, name: str) -> None:
-    """Options that other commands do not have are on the page."""
+    """Options specific to these commands are on the page."""
     shown = set(re.findall(r"(?<![\w-])--[a-z-]+", run_recollect(name, "--help").stdout))
     common = {"--help", "--color", "--claude-dir", "--pager", "--no-pager", "--output"}
     assert {each for each in shown - common if each not in TEXT} == set()

@@ -17,7 +17,7 @@ CAUSES, _, EXPLANATION = OTHERS.partition("`explain` prints another object")
 
 
 def first_cells(text: str) -> list[str]:
-    """The names in the first column of all tables."""
+    """Return the names in the first column of all tables."""
     rows = re.findall(r"^\| (`.+?) \|", text, flags=re.MULTILINE)
     return [name for cell in rows for name in names(cell)]
 
@@ -78,7 +78,7 @@ def test_the_fields_of_an_explanation_are_documented(run_recollect: RunRecollect
 
 
 def test_the_schemas_are_named(run_recollect: RunRecollect) -> None:
-    """The page is about the versions that the program writes."""
+    """The page has the current versions of the schemas."""
     for words in ((), ("explain", "7aa5fa93")):
         document = json.loads(run_recollect("usage", *words, "--demo", "--json").stdout)
         assert f"`{document['schema']}`" in PAGE

@@ -30,7 +30,7 @@ def test_a_name_on_the_page_exists(name: str) -> None:
 
 
 def test_the_page_covers_every_way_out() -> None:
-    """Each section passes through the layers that it is about."""
+    """Each section passes through the right layers."""
     layers = {each.partition(".")[0] for each in list_names()}
     expected = {"locations", "reader", "records", "session", "library", "sync", "store"}
     assert layers >= expected | {"pricing", "usage", "search", "render", "live", "web", "cli"}

@@ -1,4 +1,4 @@
-"""Values are masked before a view cuts a text: no piece of a key of many lines is exported."""
+"""Values are masked before a view truncates text: no piece of a long key is exported."""
 
 import html
 import json
@@ -63,7 +63,7 @@ def plant_key(root: Path, session_id: str = NAMES[0]) -> Plant:
 
 
 def list_readable(written: str, key: Plant) -> list[str]:
-    """Every piece of the key that can be read in an export, with and without its markup."""
+    """Return every piece of the key that can be read in an export, with and without markup."""
     readable = {*iter_pieces(written), *iter_pieces(re.sub(r"<[^<>]+>", "", written))}
     return [piece for line in key.secrets for piece in iter_pieces(line) if piece in readable]
 
@@ -74,7 +74,7 @@ def iter_pieces(text: str) -> Iterator[str]:
 
 
 def test_a_view_cuts_within_the_key(tmp_path: Path) -> None:
-    """Without masking only a part of the key is in an export, so no rule would find it there."""
+    """Without masking, an export has only part of the key, which no rule would find."""
     key = plant_key(tmp_path / "claude")
     options = ExportOptions(format=Format.TEXT, level=Level.TOOLS, redaction=None)
     with open_workspace(tmp_path / "claude", temporary=True) as workspace:
@@ -128,7 +128,7 @@ def test_a_key_that_is_allowed_stays(tmp_path: Path, suffix: str) -> None:
 
 
 def test_what_is_around_a_secret_shows_no_other(tmp_path: Path) -> None:
-    """Not even half of one, or one that only its copy gives away."""
+    """Not even half of one, or one that is recognisable only elsewhere."""
     tokens = [FAMILIES["github"].make(Random(seed)).text for seed in range(2)]
     bare = FAMILIES["aws-secret"].make(Random(5))
     text = f"{'x ' * 20}{tokens[0]} {bare.secrets[0]} then {tokens[1]}"
@@ -145,7 +145,7 @@ def test_what_is_around_a_secret_shows_no_other(tmp_path: Path) -> None:
 
 
 def test_files_beside_a_session_are_masked_by_the_same_rules(tmp_path: Path) -> None:
-    """A todo list with a key, and the home directory, which records keep and views do not."""
+    """A to-do list with a key, and the home directory, which only views mask."""
     key = make_key()
     root = tmp_path / "claude"
     write_session(root, [say(f"look into {tmp_path}/vault")], NAMES[0])

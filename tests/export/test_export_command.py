@@ -45,7 +45,7 @@ def test_one_session_is_printed_without_a_file(run_recollect: RunRecollect, plac
 
 
 def test_raw_lines_need_the_word_of_the_user(run_recollect: RunRecollect, place: Path) -> None:
-    """With it they are those of the transcript."""
+    """With --no-redact they equal those of the transcript."""
     result = run_recollect("export", "harbour", "--format", "jsonl", "--no-redact", "-o", "x.jsonl")
     assert result.code == 0
     assert "Nothing was masked." in result.stderr
@@ -54,7 +54,7 @@ def test_raw_lines_need_the_word_of_the_user(run_recollect: RunRecollect, place:
 
 
 def test_a_selection_is_that_of_show(run_recollect: RunRecollect, place: Path) -> None:
-    """Turns, ranges and segments."""
+    """Turns, ranges and segments are selected as in `show`."""
     arguments = ("export", "harbour", "--format", "json")
     found = {}
     for words in (("--turn", "-1"), ("--turns", "2-3"), ("--segment", "1")):
@@ -66,7 +66,7 @@ def test_a_selection_is_that_of_show(run_recollect: RunRecollect, place: Path) -
 
 
 def test_a_place_is_its_turn(run_recollect: RunRecollect, place: Path) -> None:
-    """By number, and by a record in it."""
+    """A place, by number or by record, exports its turn."""
     whole = json.loads(run_recollect("export", "harbour", "--format", "json").stdout)
     record = whole["turns"][1]["uuids"][-1]
     for name in ("94791a87:2", f"94791a87#{record}"):
@@ -112,7 +112,7 @@ def test_sessions_can_be_named_or_searched_for(run_recollect: RunRecollect, plac
 def test_several_files_need_a_directory(
     run_recollect: RunRecollect, place: Path, arguments: list[str], expected: str
 ) -> None:
-    """A target that is named like a file is refused, unless it is a directory."""
+    """A target with a file name is refused, unless it is a directory."""
     target = place / "all.html"
     answer = run_recollect("export", *arguments, "-o", str(target))
     error = f"recollect: {expected}, but {target} looks like a file name.\n"
@@ -122,7 +122,7 @@ def test_several_files_need_a_directory(
 
 
 def test_a_directory_gets_a_file_with_a_name(run_recollect: RunRecollect, place: Path) -> None:
-    """Of date, title and id."""
+    """Named by date, title and id."""
     (place / "out").mkdir()
     run_recollect("export", "harbour", "--format", "markdown", "-o", "out")
     assert [each.name for each in (place / "out").iterdir()] == [
@@ -133,7 +133,7 @@ def test_a_directory_gets_a_file_with_a_name(run_recollect: RunRecollect, place:
 def test_a_name_that_ends_in_a_slash_is_a_directory(
     run_recollect: RunRecollect, place: Path
 ) -> None:
-    """It is created, and never a file of that name."""
+    """It is created as a directory."""
     result = run_recollect("export", "harbour", "--format", "markdown", "-o", "new/")
     name = "2026-11-09-speed-up-the-harbour-import-94791a87.md"
     assert (result.code, [each.name for each in (place / "new").iterdir()]) == (0, [name])
@@ -161,7 +161,7 @@ def test_a_secret_of_one_session_is_masked_in_all(
 
 
 def test_tables_of_all_sessions_are_three_files(run_recollect: RunRecollect, place: Path) -> None:
-    """Or one, if a file is named."""
+    """Or one, if the target is a file."""
     run_recollect("export", "--all", "--format", "csv", "-o", "tables")
     run_recollect("export", "--all", "--table", "usage", "-o", "usage.csv")
     assert sorted(each.name for each in (place / "tables").iterdir()) == [
@@ -175,7 +175,7 @@ def test_tables_of_all_sessions_are_three_files(run_recollect: RunRecollect, pla
 def test_the_usage_table_adds_up_to_what_usage_says(
     run_recollect: RunRecollect, place: Path
 ) -> None:
-    """One counting rule."""
+    """The totals equal those of `usage`."""
     run_recollect("export", "--all", "--table", "usage", "-o", "usage.csv")
     report = json.loads(run_recollect("usage", "--json").stdout)
     with (place / "usage.csv").open(encoding="utf-8") as file:

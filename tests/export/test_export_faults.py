@@ -31,7 +31,7 @@ def home(safe_environment: None) -> Path:
 
 
 def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
-    """Unless the user asks for it."""
+    """Unless the user passes --force."""
     target = tmp_path / "x.html"
     target.write_text("mine")
     with pytest.raises(UsageError, match="--force"):
@@ -43,7 +43,7 @@ def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_link_is_an_existing_file(tmp_path: Path) -> None:
-    """Even if it leads nowhere; with --force the link is replaced, not what it leads to."""
+    """Even a broken one; with --force the link is replaced, not its target."""
     victim = tmp_path / "victim"
     (tmp_path / "x.html").symlink_to(victim)
     with pytest.raises(UsageError, match="--force"):
@@ -55,7 +55,7 @@ def test_a_link_is_an_existing_file(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes with names")
 @pytest.mark.parametrize("options", [HTML, FORCED])
 def test_a_device_or_pipe_is_not_replaced(tmp_path: Path, options: ExportOptions) -> None:
-    """A file in the place of /dev/null would break the machine."""
+    """Replacing /dev/null by a file would break the machine."""
     target = tmp_path / "pipe.html"
     os.mkfifo(target)
     with pytest.raises(UsageError, match="not a regular file"):

@@ -36,7 +36,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def test_a_review_leaves_what_the_user_says(tmp_path: Path, safe_environment: None) -> None:
-    """One value is masked, the other is not; both were shown with what is around them."""
+    """One value is masked, the other is not; both were shown with their context."""
     family = FAMILIES["github"]
     first, second = (family.make(Random(seed)).secrets[0] for seed in (1, 2))
     prompts = (f"TOKEN={first}\nMODE=old", f"and {second} is new")

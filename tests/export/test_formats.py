@@ -1,4 +1,4 @@
-"""Each format of an export, as a whole: golden files, round trips, and what each level contains."""
+"""Each format of an export: golden files, round trips, and the content of each level."""
 
 import csv
 import io
@@ -74,7 +74,7 @@ def test_exports_are_what_they_are_meant_to_be(name: str) -> None:
 
 
 def test_json_is_valid_and_holds_the_whole_session() -> None:
-    """It follows the published schema, and decodes to what `show --json` prints."""
+    """It is valid against the schema and equals `show --json`."""
     session = open_demo()
     text = export(session, CASES["session.json"])
     schema = json.loads(files("recollect").joinpath("schemas/show-2.json").read_text("utf-8"))
@@ -98,7 +98,7 @@ def test_raw_lines_are_byte_identical(tmp_path: Path) -> None:
 
 
 def test_raw_lines_of_a_torn_file_stay_apart(tmp_path: Path) -> None:
-    """A last line that was never finished does not swallow the first one of a subagent."""
+    """An unfinished last line is not joined with the first line of a subagent."""
     path = write_session(tmp_path, [say("hello")])
     torn = path.read_bytes() + b'{"type":"user","uu'
     path.write_bytes(torn)
@@ -270,7 +270,7 @@ def test_a_digest_leaves_out_no_prompt(tmp_path: Path) -> None:
 
 
 def test_a_digest_stays_within_its_budget_and_says_what_it_left_out() -> None:
-    """Prompts and conclusions survive longest."""
+    """Prompts and final replies are kept longest."""
     session = open_demo("94791a87")
     whole = export(session, ExportOptions(format=Format.MARKDOWN))
     for budget in (300, 600, 900, 2_000, 20_000):
@@ -287,7 +287,7 @@ SMALL_DIGEST = ExportOptions(format=Format.MARKDOWN, budget=SMALL_BUDGET)
 
 
 def test_a_digest_uses_its_budget() -> None:
-    """It has every conclusion if there is room for them, and is not much shorter than allowed."""
+    """It has every final reply if they fit, and is not much shorter than allowed."""
     session = open_demo("94791a87")
     for budget in (600, 900, 2_000):
         text = export(session, ExportOptions(format=Format.MARKDOWN, budget=budget))
@@ -298,7 +298,7 @@ def test_a_digest_uses_its_budget() -> None:
 
 
 def test_a_digest_of_many_turns_stays_within_its_budget(tmp_path: Path) -> None:
-    """Turns that follow each other and are left out have one remark together."""
+    """Consecutive turns that are left out share one note."""
     records = [
         record
         for number in range(29)
@@ -315,7 +315,7 @@ def test_a_digest_of_many_turns_stays_within_its_budget(tmp_path: Path) -> None:
 
 
 def test_a_digest_of_short_turns_uses_its_budget(tmp_path: Path) -> None:
-    """The remarks between its turns take much of it, and are not counted twice."""
+    """The notes between its turns are not counted twice."""
     records = [
         record
         for number in range(99)
@@ -341,7 +341,7 @@ def open_with_picture(tmp_path: Path, data: str = PIXEL) -> Session:
 
 
 def test_a_table_of_calls_has_texts_only(tmp_path: Path) -> None:
-    """The command and not its language, and an image by its type and not in base64."""
+    """The command without its language, and images by type, without base64."""
     source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
     images = [{"type": "image", "source": source}]
     result = {"type": "tool_result", "tool_use_id": "t2", "content": images}
@@ -379,7 +379,7 @@ def test_images_can_be_inside_or_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [Format.HTML, Format.JSON])
 def test_a_small_image_is_not_taken_for_a_token(tmp_path: Path, kind: Format) -> None:
-    """The base64 of an icon is random characters, and stays an image where secrets are masked."""
+    """The base64 of an icon is not masked."""
     session = open_with_picture(tmp_path, RANDOM_PIXEL)
     written = export(session, ExportOptions(format=kind))
     assert (RANDOM_PIXEL in written, "[redacted:" in written) == (True, False)
@@ -423,7 +423,7 @@ def test_the_theme_can_be_fixed() -> None:
     ],
 )
 def test_contradictions_are_refused(options: ExportOptions) -> None:
-    """An option that would have no effect is an error."""
+    """An option without effect is an error."""
     with pytest.raises(UsageError):
         Exporter(options)
 
@@ -436,7 +436,7 @@ def test_a_session_without_prompts_can_be_exported(tmp_path: Path) -> None:
 
 
 def test_every_step_of_a_turn_is_in_the_page() -> None:
-    """The ids of all texts and calls are anchors of the page, those of subagents included."""
+    """The page has anchors for all texts and calls, including those of subagents."""
     session = open_demo()
     page = export(session, ExportOptions(format=Format.HTML))
     turns = [complete_turn(view, session, subagents=True) for view in build_turn_views(session)]

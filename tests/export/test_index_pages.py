@@ -1,4 +1,4 @@
-"""Indexes of many sessions and of split ones, and the pages that they lead to."""
+"""Indexes of several sessions and of split ones, and the pages that they link to."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ def export_to(folder: Path, names: str | tuple[str, ...], options: ExportOptions
 
 @pytest.mark.parametrize("kind", SUFFIXES)
 def test_an_index_leads_to_all_sessions(tmp_path: Path, kind: Format) -> None:
-    """The newest first; each link is a file beside it."""
+    """Newest first; each link is a file beside it."""
     export_to(tmp_path, NAMES, ExportOptions(format=kind))
     index = tmp_path / f"index.{SUFFIXES[kind]}"
     text = index.read_text("utf-8")
@@ -64,7 +64,7 @@ def test_a_split_session_has_an_index_of_its_prompts(tmp_path: Path, kind: Forma
 
 
 def test_pages_hold_every_turn_once(tmp_path: Path) -> None:
-    """In their order, whatever the size of a page."""
+    """In order, whatever the page size."""
     export_to(tmp_path, "harbour", ExportOptions(format=Format.HTML, split=3))
     pages = sorted(tmp_path.glob("page-*.html"))
     found = [
@@ -75,7 +75,7 @@ def test_pages_hold_every_turn_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [100, 110, 280, 290])
 def test_the_titles_of_an_index_hold_only_whole_tags(tmp_path: Path, length: int) -> None:
-    """Wherever the secret begins, of prompts on pages and of sessions in a directory."""
+    """Wherever a secret starts, titles of pages and sessions cut no tag."""
     token = FAMILIES["github"].make(Random(5)).text
     prompt = f"{'a' * length} {token} and so on".ljust(400, "z")
     records = [say(prompt), reply({"type": "text", "text": "no"})]

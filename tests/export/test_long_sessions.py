@@ -1,4 +1,4 @@
-"""A long session is scanned and drawn on all cores: the files are those of one process."""
+"""A long session is scanned and rendered on all cores, with the same result as in one process."""
 
 import json
 import sys
@@ -82,7 +82,7 @@ def long_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_file_is_the_same(
     long_session: Path, tmp_path: Path, suffix: str, run_recollect: RunRecollect
 ) -> None:
-    """With the same tags, and the same report of what was masked."""
+    """With the same tags, and the same report."""
     with single_process(), open_workspace(long_session.parents[2], temporary=True) as workspace:
         report = workspace.export(str(long_session), tmp_path / f"here.{suffix}")
     target = tmp_path / f"there.{suffix}"
@@ -120,7 +120,7 @@ def draw_tokens() -> str:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 def test_secrets_of_drawn_pieces_get_their_tags_here() -> None:
-    """Whichever process drew them, they are numbered in the order of the file."""
+    """Whichever process rendered them, they are numbered in file order."""
     there = run_python("-c", DRAW_ELSEWHERE)
     tags = "".join(f"token [redacted:github-token#{number + 1}]\n" for number in range(20))
     expected = [True, f"head\n{tags}foot\n", {"github-token": 20}]
@@ -128,7 +128,7 @@ def test_secrets_of_drawn_pieces_get_their_tags_here() -> None:
 
 
 def test_a_process_with_threads_draws_alone() -> None:
-    """A thread may be started after it was decided to use all cores: the result is the same."""
+    """Even if a thread is started after the decision to use all cores."""
     with single_process():
         alone = json.loads(draw_tokens())
     forked = json.loads(run_python("-c", DRAW_ELSEWHERE).stdout)
@@ -155,7 +155,7 @@ def scan_growing_file() -> str:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 def test_lines_written_during_the_scan_are_scanned() -> None:
-    """A session is opened after its scan began, so that it may have more lines."""
+    """The session is opened after its scan, so it may have more lines."""
     masked = run_python("-c", SCAN_ELSEWHERE).stdout.split()
     assert [each.count("[redacted:github-token#") for each in masked] == [1, 1, 1, 1, 0]
 

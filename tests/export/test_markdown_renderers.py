@@ -1,4 +1,4 @@
-"""A Markdown export means the same to every CommonMark renderer, whatever is in the session."""
+"""CommonMark renderers agree on a Markdown export, whatever is in the session."""
 
 import re
 from html.parser import HTMLParser
@@ -38,7 +38,7 @@ _SAME = {"s": "del"}
 
 
 class _Outline(HTMLParser):
-    """The elements and words of a page, without what renderers write differently."""
+    """The elements and text of a page, without differences in output style."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,14 +73,14 @@ def read_outline(html: str) -> list[str]:
 
 
 def render_with_comrak(text: str) -> list[str]:
-    """Render with the library that GitHub's renderer was ported to."""
+    """Render with the library on which GitHub's renderer is based."""
     options = comrak.ExtensionOptions()
     options.table = options.strikethrough = True
     return read_outline(comrak.render_markdown(text, options))
 
 
 def render_with_markdown_it(text: str) -> list[str]:
-    """Render with a library of other authors."""
+    """Render with an independent library."""
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     return read_outline(parser.render(text))
 
@@ -93,7 +93,7 @@ def remove_front_matter(text: str) -> str:
 @pytest.mark.parametrize("level", Level)
 @pytest.mark.parametrize("name", SESSIONS)
 def test_two_renderers_agree(name: str, level: Level) -> None:
-    """About every element and every word of every sample."""
+    """On every element and every word of every sample."""
     text = export(open_demo(name), ExportOptions(format=Format.MARKDOWN, level=level))
     document = remove_front_matter(text)
     assert render_with_comrak(document) == render_with_markdown_it(document)
@@ -101,7 +101,7 @@ def test_two_renderers_agree(name: str, level: Level) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_two_renderers_agree_about_anything(tmp_path: Path, text: str) -> None:
-    """In a prompt, a reply, a command and its output; and all headings of turns are ours."""
+    """In a prompt, a reply, a command and its output; all turn headings are ours."""
     records = [
         say(text),
         reply({"type": "text", "text": text}, call("t1", "Bash", command=text)),

@@ -19,7 +19,7 @@ OTHER = "b0000000-0000-4000-8000-000000000000"
 
 
 def review(root: Path, request: ExportRequest, level: Level = Level.FULL) -> list[tuple[str, int]]:
-    """The values that an export would mask, and how often each is there."""
+    """Return the values that an export would mask, with their counts."""
     options = ExportOptions(format=Format.MARKDOWN, level=level)
     with open_workspace(root, temporary=True) as workspace:
         listed = SessionExport(workspace, request, options).list_masked_values()
@@ -56,7 +56,7 @@ def root(tmp_path: Path) -> Path:
 def test_only_values_of_the_selected_turns_are_listed(
     root: Path, selection: TurnSelection, values: list[tuple[str, int]]
 ) -> None:
-    """Also one that only a turn that is not exported gives away."""
+    """Including one that is recognisable only in another turn."""
     assert review(root, ExportRequest(names=(NAME,), selection=selection)) == values
 
 

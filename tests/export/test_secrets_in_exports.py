@@ -1,4 +1,4 @@
-"""No planted secret is in the final bytes of any export, however it is written in the session."""
+"""The bytes of an export contain no planted secret, however it is written in the session."""
 
 import re
 from pathlib import Path
@@ -111,7 +111,7 @@ def test_a_secret_of_another_turn_is_masked(tmp_path: Path) -> None:
 
 
 def test_a_secret_in_an_id_is_found_by_the_second_scan(tmp_path: Path) -> None:
-    """Ids are not texts, but they are part of the bytes."""
+    """Ids are not masked as text, but are part of the bytes."""
     secret = FAMILIES["github"].make(Random(2)).secrets[0]
     path = write_session(tmp_path, [{**say("hello"), "uuid": secret}])
     for kind in (Format.HTML, Format.JSON, Format.CSV):
@@ -133,7 +133,7 @@ def test_what_was_masked_is_reported_by_kind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [Format.TEXT, Format.MARKDOWN, Format.HTML, Format.JSON])
 def test_words_that_are_cut_by_wrapping_are_no_secrets(tmp_path: Path, kind: Format) -> None:
-    """Parts of ids, wherever a line ends; of a secret, the tag is counted wherever it is cut."""
+    """Parts of wrapped ids are not masked; a wrapped tag still counts."""
     secret = FAMILIES["github"].make(Random(4)).secrets[0]
     words = '"id":"toolu_01Q5Pp5XLpByGRUUXGeWwNmJ" 5cca5fa8-f0e8-4fc1-b0b6-c9d074e38595'
     lines = "\n".join(f"{'-' * width}{words} {secret}" for width in range(100))

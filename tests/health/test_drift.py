@@ -108,7 +108,7 @@ def test_a_broken_line_has_no_drift() -> None:
 
 
 def test_excessive_nesting_is_survived() -> None:
-    """Recursion follows the types and never the data."""
+    """Recursion follows the types, not the data."""
     line = b'{"new":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     assert find_drift(line, User) == Drift(fields=("new",))
 

@@ -79,7 +79,7 @@ def test_sessions_expire_in_the_order_of_their_times(tmp_path: Path) -> None:
 
 
 def test_the_end_of_the_calendar_is_far_enough(tmp_path: Path) -> None:
-    """People set a very large number to keep everything."""
+    """A very large number keeps everything."""
     transcripts = discover_root(make_root(tmp_path)).transcripts
     ends = {each.at for each in list_expiries(transcripts, Retention(days=99_999_999))}
     assert ends == {datetime.max.replace(tzinfo=UTC)}

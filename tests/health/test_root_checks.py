@@ -33,7 +33,7 @@ WRITTEN = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
 def write(path: Path, text: str = "{}\n") -> None:
-    """Make a file, with its directories, that was written at a fixed time."""
+    """Write a file, with its directories, with a fixed mtime."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     os.utime(path, (WRITTEN.timestamp(), WRITTEN.timestamp()))
@@ -49,7 +49,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def examine(root: Path, now: datetime = WRITTEN) -> RootReport:
-    """The report on one directory."""
+    """Return the report on one directory."""
     (report,) = examine_roots([root], now)
     return report
 
@@ -151,7 +151,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def examine_demo(directory: Path) -> IndexReport:
-    """The state of the index there."""
+    """Return the state of the index there."""
     return examine_index(directory, TRANSCRIPTS, environment=NOTHING)
 
 
@@ -204,7 +204,7 @@ def test_an_index_being_written_is_reported(data: Path) -> None:
 
 
 def test_the_sqlite_is_recent_enough() -> None:
-    """Ours is; the one that could damage an index is not."""
+    """Ours is; a version that could damage an index is not."""
     assert is_sqlite_safe(SQLITE_VERSION)
     assert [is_sqlite_safe(version) for version in ("3.51.2", "3.51.3", "3.100.0")] == [
         False,
@@ -214,7 +214,7 @@ def test_the_sqlite_is_recent_enough() -> None:
 
 
 def test_the_schema_of_no_database_is_not_known(tmp_path: Path) -> None:
-    """Neither of a missing file nor of something else."""
+    """Neither for a missing file nor for other content."""
     (tmp_path / INDEX_NAME).write_bytes(b"no database" * 1000)
     assert find_schema_version(tmp_path) is None
     assert find_schema_version(tmp_path / "missing") is None

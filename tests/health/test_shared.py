@@ -1,4 +1,4 @@
-"""The check_files on the shared sample data, if it is available."""
+"""check_files on the shared sample data, if it is available."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tests of recollect.lineage, and of the threads that real clients left."""
+"""Tests of recollect.lineage, and threads of real clients."""
 
 from pathlib import Path
 
@@ -17,12 +17,12 @@ MORNING, NOON, EVENING = (f"2026-11-15T{hour}:00:00Z" for hour in ("08", "12", "
 
 
 def part(*turns: str, is_copy: bool = False) -> PartTurns:
-    """The turns of a session, each with the ids that its letters are."""
+    """Return the turns of a session, each with one letter per id."""
     return PartTurns([frozenset(turn) for turn in turns], is_copy)
 
 
 def test_a_thread_goes_back_and_forth() -> None:
-    """From any of its sessions the whole thread is found, and each with how it follows."""
+    """From any of its sessions the whole thread is found, each with its relation."""
     first = listing("first", created=MORNING, continued_in="second")
     second = listing("second", created=NOON, last_active=NOON)
     copy = listing("copy", created=NOON, last_active=EVENING, forked_from="second")
@@ -35,7 +35,7 @@ def test_a_thread_goes_back_and_forth() -> None:
 
 
 def test_a_copy_that_ended_before_its_original_is_no_continuation() -> None:
-    """Its own thread has the original, and that of the original does not have it."""
+    """Its own thread includes the original, but not the other way round."""
     origin = listing("origin", created=MORNING, last_active=EVENING)
     fork = listing("fork", created=MORNING, last_active=NOON, forked_from="origin")
     every = [origin, fork]
@@ -44,7 +44,7 @@ def test_a_copy_that_ended_before_its_original_is_no_continuation() -> None:
 
 
 def test_what_a_copy_repeats_is_read_once() -> None:
-    """The copy is read from its first turn of its own, and the original up to the copied ones."""
+    """The copy is read from its first own turn, the original up to the copied ones."""
     original, copy = part("a", "b", "c"), part("a", "b", "x", is_copy=True)
     assert find_unrepeated_turns([original, copy], wanted=1) == [range(2), range(2, 3)]
 
@@ -56,7 +56,7 @@ def test_an_alternative_is_not_read_after_its_original() -> None:
 
 
 def test_a_full_copy_follows_its_original() -> None:
-    """As those that old clients made to resume a session."""
+    """Like the copies that old clients made at a resume."""
     original, copy = part("a", "b"), part("a", "b", "x", "y", is_copy=True)
     assert find_unrepeated_turns([original, copy], wanted=0) == [range(2), range(2, 4)]
 
@@ -69,7 +69,7 @@ def test_nothing_of_sessions_that_are_no_copies_is_cut(turns: list[list[str]]) -
 
 
 def test_a_fork_after_a_compaction_is_read_after_its_parent(tmp_path: Path) -> None:
-    """It names no parent; the compaction that it begins with is read once, in its parent."""
+    """It names no parent; the compaction that it starts with is read once, in its parent."""
     root = ClaudeRoot(tmp_path / "claude")
     write_parent(root)
     write_fork(root, SECOND, compaction(BOUNDARY))

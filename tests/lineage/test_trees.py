@@ -11,7 +11,7 @@ IDS = st.sampled_from("abcdef")
 
 
 def listing(name: str, activity: float = 0.0, **facts: object) -> SessionListing:
-    """A session whose path is its name."""
+    """Return a session whose path is its name."""
     shown: dict[str, object] = {
         "id": name,
         "project": "p",
@@ -25,13 +25,13 @@ def listing(name: str, activity: float = 0.0, **facts: object) -> SessionListing
 
 
 def draw(tree: SessionTree) -> object:
-    """A tree as names and relations, easy to read."""
+    """Return a tree as names and relations."""
     name = f"{tree.relation.value}:{tree.listing.id}" if tree.relation else tree.listing.id
     return (name, *map(draw, tree.children)) if tree.children else name
 
 
 def test_each_kind_of_descent_is_known() -> None:
-    """Subagents, forks by field or by a common beginning, and continuations, earliest first."""
+    """Subagents, forks by field or common start, and continuations, earliest first."""
     listings = [
         listing("g", 9, first_reply_id="m1"),
         listing("c", 8),
@@ -61,7 +61,7 @@ def test_a_session_names_what_is_before_and_after_it() -> None:
 
 
 def test_numbered_ids_of_replies_make_nobody_a_fork() -> None:
-    """A proxy begins every session with `msg_1`; a copy has the same prompt of the same time."""
+    """A proxy starts every session with `msg_1`; only copies have the same prompt and time."""
     first = {"first_reply_id": "msg_1", "first_prompt": "hello", "first_prompt_time": "t1"}
     listings = [
         listing("copy", 4, **first),
@@ -73,7 +73,7 @@ def test_numbered_ids_of_replies_make_nobody_a_fork() -> None:
 
 
 def test_a_copy_by_an_old_client_is_known_by_a_unique_id() -> None:
-    """It has a time of its own, and so has its prompt."""
+    """Its time differs, and so does that of its prompt."""
     first = {"first_reply_id": "msg_01FPKrXHfvmDAMvsNLe83qaK", "first_prompt": "hello"}
     listings = [
         listing("copy", 2, **first, first_prompt_time="t2"),
@@ -83,7 +83,7 @@ def test_a_copy_by_an_old_client_is_known_by_a_unique_id() -> None:
 
 
 def test_a_parent_that_is_not_there_leaves_its_children_alone() -> None:
-    """No parent is invented, and no child is lost."""
+    """No parent is made up, and no child is lost."""
     listings = [
         listing("s", is_subagent=True, parent_id="gone"),
         listing("f", forked_from="gone"),
@@ -92,7 +92,7 @@ def test_a_parent_that_is_not_there_leaves_its_children_alone() -> None:
 
 
 def test_a_clear_leads_to_the_session_that_starts_right_then() -> None:
-    """In the same directory, and not to one that was there before or started later."""
+    """In the same directory; earlier and later sessions do not count."""
     typed = TypedPrompt(
         display="/clear", timestamp=1_794_769_792_731, project="/p", session_id="old"
     )

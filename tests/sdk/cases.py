@@ -46,7 +46,7 @@ class Case(NamedTuple):
 
     @property
     def links(self) -> dict[str, dict[str, Any]]:
-        """The lines of the conversation by uuid; of those with one uuid the last."""
+        """Return the conversation's lines by uuid; the last one wins."""
         return {
             line.value["uuid"]: line.value
             for line in self.lines
@@ -55,7 +55,7 @@ class Case(NamedTuple):
 
 
 def gather_cases(root: Path) -> list[Case]:
-    """The sessions below `root`, as both readers see them."""
+    """Return the sessions below `root`, as both readers see them."""
     transcripts = discover_root(root).transcripts
     paths = [found.path for found in transcripts if found.kind is TranscriptKind.SESSION]
     answers = ask_officially(root, [path.stem for path in paths])

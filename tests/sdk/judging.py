@@ -1,4 +1,4 @@
-"""Compares the two readers' words about a session and names the differences that are known."""
+"""Compare the results of the two readers for a session, and find the known differences."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Verdict(NamedTuple):
 
 
 def judge_all(cases: Iterable[Case]) -> list[Verdict]:
-    """All that the two readers can be compared by."""
+    """Compare everything that both readers return."""
     return [verdict for case in cases for verdict in _judge(case)]
 
 

@@ -15,12 +15,12 @@ from recollect.locations import encode_project_path
 
 
 def iter_recorded_roots(shared: Path) -> Iterator[Path]:
-    """The directories that real clients of five versions wrote into."""
+    """Yield the directories that real clients of five versions wrote to."""
     return iter(sorted(shared.glob("real_cli/*/config*")))
 
 
 def list_samples(shared: Path) -> list[Path]:
-    """Sessions from elsewhere: no streams, and no transcripts of subagents."""
+    """Return sessions from elsewhere, without streams and subagents."""
     found = sorted((shared / "corpus").rglob("*.jsonl"))
     return [
         path for path in found if "_stream" not in path.parts and not path.name.startswith("agent-")
@@ -29,7 +29,7 @@ def list_samples(shared: Path) -> list[Path]:
 
 @contextmanager
 def lay_out(paths: Iterable[Path], base: Path) -> Iterator[Path]:
-    """A root with copies of `paths`, those of one directory below `base` in one project."""
+    """Return a root with copies of `paths`, one project for each directory below `base`."""
     with TemporaryDirectory() as folder:
         root = Path(folder)
         for path in paths:

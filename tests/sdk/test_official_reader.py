@@ -1,4 +1,4 @@
-"""Our sessions are those of the official reader, but for the differences that are listed."""
+"""Our sessions equal those of the official reader, except for documented differences."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -31,14 +31,14 @@ def judge_recordings(shared: Path) -> list[Verdict]:
 
 @cache
 def judge_samples(shared: Path) -> list[Verdict]:
-    """Sessions from elsewhere, compared."""
+    """Compare sessions from elsewhere."""
     with lay_out(list_samples(shared), shared / "corpus") as root:
         return judge_all(gather_cases(root))
 
 
 @cache
 def judge_transcripts() -> list[Verdict]:
-    """Our own small transcripts, compared."""
+    """Compare our own small transcripts."""
     with lay_out(every_transcript(), TRANSCRIPTS) as root:
         return judge_all(gather_cases(root))
 
@@ -83,7 +83,7 @@ def test_no_difference_is_listed_in_vain(shared: Path) -> None:
 
 
 def test_the_page_is_complete(shared: Path) -> None:
-    """The tables of the page are what was just counted; the message has those to put there."""
+    """The tables of the page equal the current counts, which the message prints."""
     sources = (judge_recordings(shared), judge_samples(shared))
     tables = [_draw_fields(*sources), _draw_differences(*sources), _draw_rare()]
     page = PAGE.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The SDK's own conformance suite for session stores, and a resume from the archive by the SDK."""
+"""The SDK's conformance suite for session stores, and a resume from the archive by the SDK."""
 
 import asyncio
 from itertools import count
@@ -25,7 +25,7 @@ def test_the_conformance_suite_of_the_sdk(tmp_path: Path) -> None:
 
 
 def test_the_sdk_lists_and_reads_mirrored_sessions(tmp_path: Path) -> None:
-    """Its functions that read from a store see the messages of the session."""
+    """The SDK's functions for stores return the session's messages."""
     sdk = pytest.importorskip("claude_agent_sdk")
     store = ArchiveSessionStore(tmp_path / "archive", tmp_path / "claude")
     session = "11111111-1111-4111-8111-111111111111"

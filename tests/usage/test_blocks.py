@@ -45,7 +45,7 @@ def test_hours_are_enough_to_compute_blocks(moments: set[int]) -> None:
 
 
 def test_outside_all_blocks() -> None:
-    """A time before, between or after the blocks belongs to none."""
+    """Times before, between and after blocks belong to none."""
     blocks = make_blocks([10 * HOUR, 20 * HOUR])
     assert [find_block(blocks, moment) for moment in (0, 15 * HOUR, 25 * HOUR)] == [None] * 3
 

@@ -1,4 +1,4 @@
-"""Cost by cause: parts add up, and each token is put down to the first cause that applies."""
+"""Cost by cause: parts add up, and each token has the first cause that applies."""
 
 from datetime import UTC, datetime
 
@@ -97,7 +97,7 @@ def find(case: ReplyCase, **tokens: int) -> dict[str, int]:
 def test_the_first_cause_that_applies(
     case: ReplyCase, tokens: dict[str, int], expected: dict[str, int]
 ) -> None:
-    """Each rule on its own, and where two could apply."""
+    """Each rule by itself, and where two could apply."""
     assert find(case, **tokens) == expected
 
 
@@ -121,7 +121,7 @@ def entry(number: int, file_id: int, *, is_counted: bool = True, **tokens: int) 
 
 
 def test_a_request_is_compared_with_the_one_before_it() -> None:
-    """In the same file only, copies included; a copy itself is not counted again."""
+    """Only within the same file, copies included; a copy is not counted again."""
     entries = [
         entry(1, 1, cache_write_5m=1000),
         entry(2, 1, is_counted=False, cache_read=1000, cache_write_5m=500),

@@ -23,7 +23,7 @@ def state(cost: float | None, **changes: object) -> dict[str, object]:
 
 
 def test_the_last_figure_is_the_one(tmp_path: Path) -> None:
-    """Totals are cumulative, so that a later one replaces an earlier one."""
+    """Totals are cumulative, so the last one counts."""
     path = tmp_path / "a.jsonl"
     write_lines(
         path, state(0.5), reply("m"), state(0.123456, hasUnknownModelCost=True), state(None)
@@ -32,7 +32,7 @@ def test_the_last_figure_is_the_one(tmp_path: Path) -> None:
 
 
 def test_text_that_mentions_the_type_is_ignored(tmp_path: Path) -> None:
-    """A record that only mentions the type is not of it."""
+    """Only records of the type itself count."""
     path = tmp_path / "a.jsonl"
     write_lines(path, {"type": "user", "message": {"content": '"cost-state" and totalCostUSD'}})
     assert find_client_cost(path) is None

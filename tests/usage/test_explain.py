@@ -148,7 +148,7 @@ def test_cache_writes_only_in_the_split_are_noted(tmp_path: Path) -> None:
 
 
 def test_what_the_client_wrote_itself_is_listed_and_not_counted(tmp_path: Path) -> None:
-    """An error message is not a model call."""
+    """A synthetic error message is not a model call."""
     write_lines(session_path(tmp_path, FIRST), reply("e", model="<synthetic>"), reply("m"))
     explanation = ask(count(tmp_path), FIRST)
     assert outline(explanation)[0] == ("1111", 0, "synthetic", "written by the client itself")
@@ -166,7 +166,7 @@ def test_a_session_has_its_subagents(tmp_path: Path) -> None:
 
 
 def test_a_day_has_what_counts_on_it_and_its_copies(tmp_path: Path) -> None:
-    """Copies from another day are listed with their message, not on the day of the copy."""
+    """Copies are listed with their message, not on the day of the copy."""
     write_lines(
         session_path(tmp_path, FIRST), reply("m"), reply("n", timestamp="2026-11-16T00:30:00Z")
     )
@@ -274,7 +274,7 @@ def test_a_deleted_file_is_explained_from_the_index(tmp_path: Path) -> None:
 
 
 def test_sessions_go_by_the_start_of_their_id_a_path_or_latest(tmp_path: Path) -> None:
-    """Any name of a session that works elsewhere works here."""
+    """Any reference to a session works."""
     path = session_path(tmp_path, FIRST)
     write_lines(path, reply("m"))
     ledger = count(tmp_path)

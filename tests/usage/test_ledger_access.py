@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 class Ask(Protocol):
-    """Answers questions about the ledger."""
+    """Queries the ledger."""
 
     def __call__(self, question: Callable[[UsageQueries], T]) -> T:
         """The answer."""
@@ -71,12 +71,12 @@ def open_root(data: Path, *roots: Path) -> Ask:
 
 
 def report_by(ask: Ask, root: Path, question: UsageQuery) -> UsageReport:
-    """The report of one root."""
+    """Return the report of one root."""
     return ask(lambda queries: load_report(open_ledger(queries, [root]), question))
 
 
 def sum_by(ask: Ask, root: Path, group: Group, **changes: object) -> dict[str | None, int]:
-    """The messages of each row of a report."""
+    """Return the messages of each row of a report."""
     zone = load_zone(str(changes.pop("zone", "UTC")))
     question = UsageQuery(group=group, zone=zone, **changes)  # type: ignore[arg-type]
     return {row.key: row.totals.messages for row in report_by(ask, root, question).rows}
@@ -165,7 +165,7 @@ def count_with(cache: LedgerCache, data: Path) -> tuple[int, apsw.Connection | N
 
 
 def test_a_ledger_that_was_counted_apart_is_kept(tmp_path: Path, data: Path, root: Path) -> None:
-    """Until the index changes, questions about a directory with copies ask the same one."""
+    """Until the index changes, queries of a directory with copies use the same one."""
     other = tmp_path / "backup"
     shutil.copytree(root, other)
     open_root(data, root, other)(list_files)
@@ -207,14 +207,14 @@ def test_counting_in_memory_is_the_same(data: Path, root: Path, group: Group) ->
 
 
 def test_half_hour_zones_use_the_messages(data: Path, root: Path) -> None:
-    """In India the message of 18:45 UTC is one of the next day, and that of 18:15 would not be."""
+    """In India, a message at 18:45 UTC is on the next day, and one at 18:15 is not."""
     found = sum_by(open_root(data, root), root, Group.DAY, zone="Asia/Kolkata")
     assert found == {"2026-11-15": 3, "2026-11-16": 1, None: 1}
 
 
 @pytest.mark.parametrize(("part", "expected"), [("/w/app/src", 1), ("W-LIB", 1), ("/w/", 5)])
 def test_projects_by_a_part_of_their_name(data: Path, root: Path, part: str, expected: int) -> None:
-    """The work directory of the message counts, and so does the name of the directory."""
+    """The working directory of the message and the directory name both count."""
     found = sum_by(open_root(data, root), root, Group.ENTRYPOINT, project=part)
     assert sum(found.values()) == expected
 
@@ -250,7 +250,7 @@ def test_other_roots_are_left_out(data: Path, root: Path, tmp_path: Path) -> Non
 
 
 def test_new_lines_are_counted_at_once(data: Path, root: Path) -> None:
-    """An answer is never older than the files."""
+    """A result is never older than the files."""
     open_root(data, root)(list_files)
     path = session_path(root, FIRST)
     with path.open("ab") as file:
@@ -301,7 +301,7 @@ def test_a_damaged_index_is_rebuilt(data: Path, root: Path) -> None:
 
 
 def test_damage_found_by_a_later_question_is_repaired(data: Path, root: Path) -> None:
-    """Messages are read by few questions, and never when opening the index."""
+    """Few queries read messages, and opening the index never does."""
     open_root(data, root)(list_files)
     connection = apsw.Connection(str(data / INDEX_NAME))
     page, size = (
@@ -332,7 +332,7 @@ def test_an_index_of_a_newer_version_is_an_error(data: Path, root: Path) -> None
 
 
 def test_prices_of_the_user_apply_to_what_is_known(data: Path, root: Path, tmp_path: Path) -> None:
-    """With the file, without it and with it again; in memory alike."""
+    """With the file, without it and with it again; in memory too."""
     prices = tmp_path / "prices.toml"
     prices.write_text('[[prices]]\nmodel = "glm-9"\ninput = 1\noutput = 2\n')
     question = UsageQuery(group=Group.MODEL, zone=load_zone("UTC"), model="glm")

@@ -1,4 +1,4 @@
-"""Sessions and reports agree on the tokens of a session: its own, without copies of a fork."""
+"""Sessions and reports agree on a session's own tokens, without those copied into a fork."""
 
 from pathlib import Path
 

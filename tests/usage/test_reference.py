@@ -60,7 +60,7 @@ def test_what_the_real_client_wrote(shared: Path, tmp_path: Path, version: str) 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_explanations_come_to_the_reports(shared: Path, tmp_path: Path, version: str) -> None:
-    """Every session and every day can be explained by lines that add up to it."""
+    """The lines that explain a session or a day add up to its row."""
     roots = [shared / "real_cli" / version / name for name in ("config", "config_tui")]
     if not all(root.is_dir() for root in roots):
         pytest.skip("no transcripts of this version beside the project")

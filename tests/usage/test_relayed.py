@@ -53,7 +53,7 @@ def report(ledger: UsageLedger, group: Group = Group.SESSION) -> UsageReport:
 
 
 def test_a_message_of_a_lost_transcript_counts_for_the_parent(tmp_path: Path) -> None:
-    """Once, however many progress records repeat it, and marked wherever it is counted."""
+    """Once, however many progress records repeat it, and marked everywhere."""
     write_lines(session_path(tmp_path, FIRST), OWN, relay(), relay(uuid="p2"))
     ledger = count(tmp_path)
     for group in Group:

@@ -45,22 +45,22 @@ FLAT = SourceFile("/c/projects/-w-lib/agent-f.jsonl", "-w-lib", "", "subagent", 
 
 
 def cost(micro: int, messages: int = 1) -> Totals:
-    """Messages that cost so much together, with ten input tokens each."""
+    """Return messages with this total cost and ten input tokens each."""
     return Totals(10 * messages, messages=messages, cost=micro)
 
 
 def ask(group: str, zone: Zone = UTC) -> UsageQuery:
-    """A question without filters."""
+    """Return a query without filters."""
     return UsageQuery(group=Group(group), zone=zone)
 
 
 def keys(report: UsageReport) -> dict[str | None, int]:
-    """The cost of each row, in the order of the rows."""
+    """Return the cost of each row, in order."""
     return {row.key: row.totals.cost for row in report.rows}
 
 
 def at(*moments: int) -> list[LedgerRow]:
-    """A row at each moment, with costs of 1, 2, 4, …"""
+    """Return a row at each time, with costs of 1, 2, 4, …"""
     return [LedgerRow(totals=cost(1 << at), moment=moment) for at, moment in enumerate(moments)]
 
 
@@ -73,7 +73,7 @@ def at(*moments: int) -> list[LedgerRow]:
     ],
 )
 def test_stretches_of_time(group: str, expected: dict[str | None, int]) -> None:
-    """Weeks begin on Monday, as ISO 8601 has it; times rise."""
+    """Weeks start on Monday, as in ISO 8601; rows are in ascending order."""
     rows = at(NOON - 24 * HOUR, NOON, NOON + 24 * HOUR)
     assert keys(make_report(rows[::-1], ask(group))) == expected
 
@@ -115,7 +115,7 @@ def test_days_of_a_zone_with_half_hours() -> None:
 
 
 def test_the_long_day_is_one_day() -> None:
-    """On the day on which clocks go back the same hour counts twice, and all of it that day."""
+    """On the day when clocks go back, the repeated hour counts for that day."""
     start = 1_792_879_200
     rows = at(*(start + hour * HOUR for hour in range(25)), start - HOUR, start + 25 * HOUR)
     assert keys(make_report(rows, ask("day", load_zone("Europe/Berlin")))) == {
@@ -126,7 +126,7 @@ def test_the_long_day_is_one_day() -> None:
 
 
 def test_what_has_no_time_has_a_row_of_its_own() -> None:
-    """It comes last, whichever way the others go, and is part of the total."""
+    """It is the last in any order, and part of the total."""
     rows = [LedgerRow(totals=cost(5)), *at(NOON, NOON + 24 * HOUR)]
     for order in (ReportOrder.ASC, ReportOrder.DESC):
         question = UsageQuery(group=Group.DAY, zone=UTC, order=order)
@@ -148,7 +148,7 @@ def test_subagents_count_for_their_session() -> None:
 
 
 def test_sessions_by_key_are_by_their_beginning() -> None:
-    """Ids are random, so their order means nothing."""
+    """Sessions are sorted by start time, because ids are random."""
     late = SourceFile("/c/projects/-w-app/a.jsonl", "-w-app", "a")
     rows = [
         LedgerRow(totals=cost(1), file=late, moment=NOON),
@@ -208,7 +208,7 @@ def test_blocks_have_their_times() -> None:
 
 
 def test_filters_do_not_move_blocks() -> None:
-    """A block is that of the whole account, even if only some of it is asked for."""
+    """Blocks are those of the whole account, even if only part of it is counted."""
     rows = [
         LedgerRow(totals=cost(1), moment=NOON, model="opus"),
         LedgerRow(totals=cost(2), moment=NOON + 4 * HOUR, model="haiku"),
@@ -228,7 +228,7 @@ def test_filters_do_not_move_blocks() -> None:
     ],
 )
 def test_dates_are_inclusive(since: date | None, until: date | None, expected: int) -> None:
-    """Both days count, and what has no day does not."""
+    """Both days count; messages without a time do not."""
     rows = at(NOON - 24 * HOUR, NOON, NOON + 24 * HOUR)
     if since or until:
         rows.append(LedgerRow(totals=cost(100)))
@@ -241,7 +241,7 @@ def test_dates_are_inclusive(since: date | None, until: date | None, expected: i
     [("", "", 15), ("APP", "", 3), ("-w-lib", "", 4), ("elsewhere", "", 4), ("", "OPUS", 5)],
 )
 def test_parts_of_names_are_enough(project: str, model: str, expected: int) -> None:
-    """A project is found by its work directory, by that of a message and by its encoded name."""
+    """A project matches by its working directory, that of a message, and its encoded name."""
     rows = [
         LedgerRow(totals=cost(1), file=MAIN, model="claude-opus-5-5"),
         LedgerRow(totals=cost(2), file=AGENT, model="claude-haiku-4-5"),
@@ -263,7 +263,7 @@ def test_parts_of_names_are_enough(project: str, model: str, expected: int) -> N
     ],
 )
 def test_orders(order: ReportOrder | None, expected: list[str | None]) -> None:
-    """Numbers in names count as numbers, and an unknown cost is the smallest."""
+    """Numbers in names are compared as numbers, and an unknown cost is the lowest."""
     rows = [
         LedgerRow(totals=cost(4), version="2.1.9"),
         LedgerRow(totals=cost(9), version="2.1.10"),
@@ -283,7 +283,7 @@ def test_a_name_may_be_one_long_number() -> None:
 
 
 def test_the_breakdown_is_by_model() -> None:
-    """Each row has its models, the costliest first."""
+    """Each row has its models, highest cost first."""
     rows = [
         LedgerRow(totals=cost(1), moment=NOON, model="haiku"),
         LedgerRow(totals=cost(5), moment=NOON, model="opus"),

@@ -15,7 +15,7 @@ MCP = "mcp__pond_tools__drain"
 
 
 def make_root(tmp_path: Path) -> ClaudeRoot:
-    """Two sessions and a subagent; the second begins with a copy of a call of the first."""
+    """Create two sessions and a subagent; the second starts with a copy of a call of the first."""
     root = ClaudeRoot(tmp_path / "claude")
     first = (call("Bash", {}, uuid="c1"), result("done", timestamp=at(4)))
     root.session(FIRST, prompt("a"), *first, call(MCP, {}, call_id="toolu_2", uuid="c2"))
@@ -68,12 +68,12 @@ def test_every_call_counts_once(tmp_path: Path) -> None:
 def test_conditions_choose_the_calls(
     tmp_path: Path, question: ToolQuery, expected: dict[str, int]
 ) -> None:
-    """A session with its subagents, a project, a period."""
+    """By a session with its subagents, a project, or a period."""
     assert count(ask(tmp_path, question)) == expected
 
 
 def test_the_index_answers_as_the_files_did(tmp_path: Path) -> None:
-    """The second answer rests on what the first one kept."""
+    """The second query uses cached data of the first."""
     assert ask(tmp_path, ToolQuery()) == ask(tmp_path, ToolQuery())
 
 

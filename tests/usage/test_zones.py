@@ -14,7 +14,7 @@ NOON = 1_794_744_000
 
 
 def test_moments_are_named_in_utc() -> None:
-    """A moment is written as records write times."""
+    """A time is written as in records."""
     assert format_moment(NOON) == "2026-11-15T12:00:00Z"
 
 
@@ -30,7 +30,7 @@ def test_moments_are_named_in_utc() -> None:
     ],
 )
 def test_the_day_is_that_of_the_zone(name: str, moment: int, expected: date) -> None:
-    """Midnight is where the zone has it, to the second."""
+    """Days start at midnight of the zone, to the second."""
     assert load_zone(name).find_day(moment) == expected
 
 
@@ -43,7 +43,7 @@ def test_days_with_a_change_of_clocks(day: date, hours: int) -> None:
 
 
 def test_local_time() -> None:
-    """A local time has no zone of its own."""
+    """A local time has no zone."""
     assert load_zone("Asia/Kathmandu").find_local(NOON) == datetime(2026, 11, 15, 17, 45)  # noqa: DTZ001
 
 
@@ -71,7 +71,7 @@ def test_without_a_time_there_is_no_day() -> None:
     ],
 )
 def test_zones_with_whole_hour_offsets(name: str, expected: bool) -> None:
-    """Lord Howe is off by half an hour in winter only, which one moment of winter shows."""
+    """Lord Howe has a half-hour offset only in winter, which one winter time shows."""
     assert load_zone(name).has_whole_hour_offsets([NOON, NOON - 180 * 24 * HOUR]) is expected
 
 

@@ -20,8 +20,8 @@ def _wait_until_reliable(change_signal: ChangeSignal) -> None:
         time.sleep(0.05)
 
 
-def test_it_rings_for_a_new_directory_and_for_what_is_written_in_it(tmp_path: Path) -> None:
-    """A project that did not exist at first is watched like those that did."""
+def test_it_is_set_by_a_new_directory_and_by_writes_in_it(tmp_path: Path) -> None:
+    """A project that is created later is watched like existing ones."""
     root = copy_demo(tmp_path)
     change_signal = ChangeSignal([root])
     _wait_until_reliable(change_signal)
@@ -41,7 +41,7 @@ def test_it_rings_for_a_new_directory_and_for_what_is_written_in_it(tmp_path: Pa
 
 
 def test_it_is_not_relied_on_after_a_silence_about_changes(tmp_path: Path) -> None:
-    """A drive without reliable events is polled as often as before."""
+    """After changes without events, the directory is polled."""
     change_signal = ChangeSignal([copy_demo(tmp_path)])
     _wait_until_reliable(change_signal)
     for _ in range(MAX_MISSES):

@@ -29,7 +29,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     ids=str,
 )
 def test_causes_add_up_to_the_report(demo: Workspace, filters: UsageFilters) -> None:
-    """With the same filters, the parts are the total of `usage`, to the millionth of a dollar."""
+    """With the same filters, the causes add up to the total of `usage` exactly."""
     found = find_causes(demo, filters).document
     totals = demo.usage("day", **filters).report.totals
     assert (found.messages, found.tokens) == (totals.messages, totals.tokens)
@@ -49,7 +49,7 @@ def test_each_figure_opens_its_messages(demo: Workspace) -> None:
 
 
 def test_notes_are_read_once(tmp_path: Path) -> None:
-    """The second question reads no transcript; the answer is the same."""
+    """The second query reads no transcript and gives the same result."""
     read: list[str] = []
     with Workspace(
         [CLAUDE_DIRECTORY], tmp_path, on_progress=lambda noun, _, __: read.append(noun)
@@ -62,6 +62,6 @@ def test_notes_are_read_once(tmp_path: Path) -> None:
 
 
 def test_a_cause_has_a_name(demo: Workspace) -> None:
-    """A misspelt one is refused, with those that exist."""
+    """An unknown one is an error that lists the valid ones."""
     with pytest.raises(UsageError, match="choose one of subagents, retries"):
         find_causes(demo, UsageFilters(), "ghosts")

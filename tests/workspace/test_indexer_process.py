@@ -44,7 +44,7 @@ def test_everything_is_published_once(tmp_path: Path) -> None:
 
 
 def test_titles_in_other_files_are_followed(tmp_path: Path) -> None:
-    """A summary file that comes, changes or goes renames the session that it names."""
+    """A summary file that appears, changes or disappears renames its session."""
     root, catalog = ClaudeRoot(tmp_path / "claude"), SessionCatalog()
     root.session(FIRST, prompt("drain"), reply("Done."))
     refresher = Refresher(RefreshTask((root.path,), tmp_path / "data"), catalog.apply)
@@ -108,7 +108,7 @@ def test_refresher_need_no_root(tmp_path: Path) -> None:
 
 
 def test_refresher_outlive_an_index_that_cannot_be_written(tmp_path: Path) -> None:
-    """Sessions are listed all the same, and the reason is published."""
+    """Sessions are still listed, and the reason is published."""
     catalog, updates = SessionCatalog(), list[Update]()
     (tmp_path / "data").write_text("a file", encoding="ascii")
     refresher = Refresher(RefreshTask((copy_demo(tmp_path),), tmp_path / "data"), updates.append)
@@ -121,7 +121,7 @@ def test_refresher_outlive_an_index_that_cannot_be_written(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_indexer_ends_at_any_moment(tmp_path: Path) -> None:
-    """However soon it is stopped, its process ends with it."""
+    """However soon it is stopped, its process ends."""
     root = copy_demo(tmp_path)
     for seconds in (0.0, 0.01, 0.3, 1.5):
         catalog = SessionCatalog()

@@ -1,4 +1,4 @@
-"""The overview of all sessions, and which project directories belong together."""
+"""The overview of all sessions, and the grouping of project directories."""
 
 import json
 import os
@@ -22,7 +22,7 @@ SPRING = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def listing(session_id: str, project: str, cwd: str | None, activity: float) -> SessionListing:
-    """A session in a list."""
+    """Return a session in a list."""
     return SessionListing(
         id=session_id,
         project=project,
@@ -35,7 +35,7 @@ def listing(session_id: str, project: str, cwd: str | None, activity: float) -> 
 
 
 def name_groups(*listings: SessionListing) -> list[tuple[str, str | None, tuple[str, ...], int]]:
-    """Each group: the main directory, its path, all directories, and how many are worktrees."""
+    """Return each group: main directory, its path, all directories, number of worktrees."""
     groups = group_projects(listings)
     return [(each.main, each.path, each.projects, each.worktrees) for each in groups]
 
@@ -71,7 +71,7 @@ def test_directories_of_one_folder_are_one_project() -> None:
 
 
 def test_other_folders_stay_apart() -> None:
-    """A similar name, a folder below, and a subagent's directory change nothing."""
+    """Similar names, folders below, and directories of subagents change nothing."""
     found = name_groups(
         listing("a", "-w-pond", "/w/pond", 1),
         listing("b", "-w-pond-two", "/w/pond-two", 2),
@@ -132,7 +132,7 @@ def test_what_expires_first_comes_first(tmp_path: Path) -> None:
 
 
 def make_call(at: datetime, number: int, *, is_error: bool) -> list[dict[str, object]]:
-    """A call and its result, as lines of a transcript."""
+    """Return a call and its result as lines."""
     call = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": "ls"}}
     result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "is_error": is_error}
     moment = {"timestamp": at.astimezone(UTC).isoformat(), "sessionId": FIRST, "cwd": "/w/pond"}
@@ -145,7 +145,7 @@ def make_call(at: datetime, number: int, *, is_error: bool) -> list[dict[str, ob
 
 
 def test_calls_are_counted_by_day(tmp_path: Path) -> None:
-    """Midnight belongs to the day that follows; other days and copies are not counted."""
+    """Midnight belongs to the following day; other days and copies are not counted."""
     midnight, second = datetime(2026, 11, 11).astimezone(), timedelta(seconds=1)
     times = [
         *(midnight - second, midnight, midnight + timedelta(hours=9)),

@@ -1,4 +1,4 @@
-"""The user's own rules for secrets apply everywhere, and again to everything once they change."""
+"""The user's own rules for secrets apply everywhere, and again when they change."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def plant(root: Path) -> Path:
 
 
 def list_files_with(data: Path, value: str) -> list[str]:
-    """The files of a data directory in which a value can be read."""
+    """Return the files of a data directory in which a value can be read."""
     files = (path for path in data.rglob("*") if path.is_file())
     return sorted(path.name for path in files if value.encode() in path.read_bytes())
 
@@ -53,7 +53,7 @@ COMMANDS = (
 def test_changed_rules_apply_to_what_is_in_the_index(
     run_recollect: RunRecollect, home: Path, own_rules: Path, tmp_path: Path
 ) -> None:
-    """Without a question: titles, snippets, names and findings are made again."""
+    """Titles, snippets, names and findings are rebuilt automatically."""
     plant(home)
 
     def show() -> tuple[set[bool], set[bool]]:
@@ -82,7 +82,7 @@ def test_changed_rules_apply_to_what_is_in_the_index(
 def test_a_value_is_found_however_it_is_written(
     run_recollect: RunRecollect, home: Path, own_rules: Path
 ) -> None:
-    """In colours and in JSON in JSON, as those of the built-in rules."""
+    """In colours and in nested JSON, as with built-in rules."""
     plant(home)
     for _ in range(2):
         shown = run_recollect("show", SESSION, "--tools", "full").stdout
@@ -91,7 +91,7 @@ def test_a_value_is_found_however_it_is_written(
 
 
 def is_masked(server: RunningServer, page: str) -> bool:
-    """Whether a page does not show the value."""
+    """Return whether a page does not show the value."""
     return VALUE.encode() not in server.get(page).body
 
 
@@ -118,7 +118,7 @@ def test_a_server_obeys_rules_that_change_meanwhile(home: Path, own_rules: Path)
 
 
 def test_the_library_obeys_them_too(home: Path, own_rules: Path, tmp_path: Path) -> None:
-    """It uses the same index, and exports in the same way."""
+    """It uses the same index and the same export."""
     plant(home)
     with open_workspace(home, os.environ["RECOLLECT_DATA_DIR"]) as workspace:
         (listed,) = workspace.sessions().sessions

@@ -118,7 +118,7 @@ class Trial:
 
 
 def list_stored(data: Path, planted: Planted) -> dict[str, list[str]]:
-    """Secrets that can be read in files of a data directory, by file."""
+    """Return the secrets that can be read in files of a data directory, by file."""
     files = [path for path in data.rglob("*") if path.is_file()]
     assert {"text.db", f"{GONE}.jsonl"} <= {path.name for path in files}
     found = {path.name: planted.list_readable(path.read_bytes()) for path in files}
@@ -156,7 +156,7 @@ MAX_EVENTS = 300
 @pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("session", [FIELDS, KINDS, NAMES])
 def test_no_event_sends_a_secret(tmp_path: Path, session: str) -> None:
-    """Neither events of a session with all its records, nor those of changed and deleted files."""
+    """Neither events of a session with all its records, nor events of changed and deleted files."""
     planted = plant_sessions(tmp_path / "root")
     path = planted.root / "projects" / "-srv-reef" / f"{session}.jsonl"
     first, *others = path.read_text(encoding="utf-8").splitlines(keepends=True)[:MAX_EVENTS]
@@ -191,7 +191,7 @@ POSTS = {
 
 
 def test_every_other_route_is_known_to_send_no_secret() -> None:
-    """A new one has to be looked at."""
+    """A new route has to be checked."""
     routes = [
         path.replace(addresses.SESSION, "{}")
         for method, path in addresses.list_routes()

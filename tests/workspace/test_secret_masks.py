@@ -72,7 +72,7 @@ def test_a_password_is_masked_where_nothing_gives_it_away(
 
 
 def test_what_was_appended_is_masked_too(run_recollect: RunRecollect, home: Path) -> None:
-    """The index need not have read it."""
+    """Even if the index has not read it yet."""
     path = write_session(home, "hello")
     run_recollect("index", "--text")
     written = path.read_bytes()
@@ -84,7 +84,7 @@ def test_what_was_appended_is_masked_too(run_recollect: RunRecollect, home: Path
 def test_noted_secrets_are_masked_without_rules(
     run_recollect: RunRecollect, home: Path, tmp_path: Path
 ) -> None:
-    """As with them: in every line, also escaped, wrapped, and where nothing gives them away."""
+    """In every line, even escaped, wrapped or unrecognisable."""
     escaped = json.dumps({"stdout": json.dumps({"key": KEY, "text": f"a\n{KEY}"})})
     path = write_session(
         home, f"use {KEY}", f"export DB_PASSWORD={PASSWORD}", escaped, PASSWORD, f"{KEY} {KEY}"
@@ -113,7 +113,7 @@ def test_noted_secrets_are_masked_without_rules(
 def test_a_last_line_without_its_end_is_masked_without_rules(
     run_recollect: RunRecollect, home: Path, tmp_path: Path
 ) -> None:
-    """The text pass has read it, too; once it has its end, it is examined again."""
+    """The text pass reads it, and again once it is complete."""
     path = write_session(home, "hello", f"use {KEY}")
     path.write_bytes(path.read_bytes().rstrip())
     os.utime(path, (1_700_000_000, 1_700_000_000))
@@ -135,7 +135,7 @@ def test_a_last_line_without_its_end_is_masked_without_rules(
 
 
 def test_who_has_a_secret_finds_where_it_is(run_recollect: RunRecollect, home: Path) -> None:
-    """The whole secret, and nothing less."""
+    """Searching for the complete secret finds it, a part does not."""
     write_session(home, f"use {KEY} for the reef", "nothing")
     answers = [run_recollect("search", each, "--json") for each in (KEY, f'"{KEY}"', KEY[:-1])]
     hits = [[hit["snippet"]["text"] for hit in json.loads(done.stdout)["hits"]] for done in answers]
@@ -159,7 +159,7 @@ def test_the_key_of_the_hashes_is_private(
 
 
 def test_only_a_person_is_shown_a_secret(run_recollect: RunRecollect, home: Path) -> None:
-    """`--reveal` is refused where a program reads the output."""
+    """`--reveal` is refused if a program reads the output."""
     write_session(home, f"use {KEY}")
     for options in ((), ("--json",), ("--raw",)):
         done = run_recollect("show", "latest", "--reveal", *options)
@@ -170,7 +170,7 @@ def test_only_a_person_is_shown_a_secret(run_recollect: RunRecollect, home: Path
 def test_own_kinds_and_allowed_values_are_obeyed(
     run_recollect: RunRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The user knows better than any rule."""
+    """The user's rules override the built-in ones."""
     config = home.parent / "config.toml"
     monkeypatch.setenv("RECOLLECT_CONFIG", str(config))
     config.write_text(
@@ -201,7 +201,7 @@ def test_a_hit_in_a_todo_list_is_masked(run_recollect: RunRecollect, home: Path)
 
 
 def test_the_library_reads_what_is_there(home: Path, tmp_path: Path) -> None:
-    """Masking is for what is shown; a list, which comes from the index, is masked all the same."""
+    """It does not mask records; lists from the index are masked."""
     write_session(home, f"use {KEY}")
     with open_workspace(home, tmp_path / "data") as workspace:
         assert workspace.open("latest").turns[0].words == f"use {KEY}"

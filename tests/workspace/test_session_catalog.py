@@ -1,4 +1,4 @@
-"""The catalog: states that follow each other, each whole."""
+"""The catalog: a sequence of immutable snapshots."""
 
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def test_sessions_are_ordered_by_activity() -> None:
 
 
 def test_what_is_gone_is_forgotten() -> None:
-    """A file that vanished takes its session along, and a file without a session has none."""
+    """A deleted file removes its session, and a file without a session has none."""
     catalog = SessionCatalog()
     first, second = _make_transcript("a"), _make_transcript("b")
     _put(catalog, (first, _make_listing(first, 1)), (second, _make_listing(second, 2)))
@@ -93,7 +93,7 @@ def test_failure_is_reported_until_it_is_over() -> None:
 
 
 def test_sessions_are_found_with_their_subagents() -> None:
-    """By id, with the flat files that say whose they are, and no others."""
+    """By id, with the flat files that name it, and no others."""
     catalog = SessionCatalog()
     main, other = _make_transcript("a"), _make_transcript("b")
     own = _make_transcript("agent-1", kind=TranscriptKind.SUBAGENT)
@@ -110,7 +110,7 @@ def test_sessions_are_found_with_their_subagents() -> None:
 
 
 def test_ids_in_two_projects_are_distinguished() -> None:
-    """The newest by itself, any other by its project."""
+    """Without a project, the newest is found."""
     catalog = SessionCatalog()
     first, second = _make_transcript("a", project="p"), _make_transcript("a", project="q")
     _put(catalog, (first, _make_listing(first, 1)), (second, _make_listing(second, 2)))
@@ -121,7 +121,7 @@ def test_ids_in_two_projects_are_distinguished() -> None:
 
 
 def test_a_session_is_deleted_by_the_rule_of_its_own_root() -> None:
-    """With several Claude directories, the shortest time is not that of all."""
+    """With several Claude directories, each has its own retention."""
     catalog = SessionCatalog()
     transcript = _make_transcript("a")
     _put(catalog, (transcript, _make_listing(transcript, 0)))

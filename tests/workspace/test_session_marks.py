@@ -1,4 +1,4 @@
-"""Stars and notes: kept in a file of our own, one by one, and never lost to another writer."""
+"""Stars and notes: kept in our own file, set separately, and never lost in concurrent writes."""
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ from recollect.workspace.session_marks import (
 
 
 def test_a_star_and_a_note_are_kept_apart(tmp_path: Path) -> None:
-    """Each is set and removed alone; a session without either is not in the file."""
+    """Each is set and removed separately; a session without either is not in the file."""
     data = tmp_path / "data"
     assert change_mark(data, "a", starred=True) == SessionMark(starred=True)
     assert change_mark(data, "a", note=" on\nhold ") == SessionMark(starred=True, note="on\nhold")
@@ -30,7 +30,7 @@ def test_a_star_and_a_note_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    """Each waits for the others."""
+    """Concurrent writers wait for each other."""
     names = [f"session-{number}" for number in range(20)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda name: change_mark(tmp_path, name, starred=True), names))

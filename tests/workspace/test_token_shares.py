@@ -1,4 +1,4 @@
-"""One figure for the tokens of a session: `show`, lists, usage and the API agree."""
+"""The tokens of a session are the same in `show`, lists, usage and the API."""
 
 import json
 import re
@@ -18,14 +18,14 @@ MODEL = "claude-opus-4-6"
 
 
 def answer(name: str, seconds: float, **more: object) -> Line:
-    """A reply of sixty tokens, with an id as the API makes them."""
+    """Return a reply of sixty tokens, with an id like the API's."""
     line = reply("Done.", uuid=name, seconds=seconds, requestId=f"req_{name}")
     message = {"id": f"msg_01{name:A>22}", "role": "assistant", "model": MODEL, "content": []}
     return {**line, "message": {**message, "usage": USAGE}, **more}
 
 
 def relayed(name: str, seconds: float) -> Line:
-    """A progress record that repeats a reply of a subagent."""
+    """Return a progress record that repeats a reply of a subagent."""
     data = {"type": "agent_progress", "agentId": "a1234567", "message": answer(name, seconds)}
     return {**prompt("", uuid=f"p{name}", seconds=seconds), "type": "progress", "data": data}
 
@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Sequence[Line], Sequence[Line], tuple[int, int, int]]] = 
 
 
 def read_head(run: RunRecollect, root: Path, session: str) -> tuple[int, int, int]:
-    """The tokens that `show` calls its own, copied, and those of subagents."""
+    """Return the own, copied and subagent tokens in the header of `show`."""
     head = run("show", session, "--claude-dir", str(root), env={"COLUMNS": "200"}).stdout
     found = []
     for words in (r" · ([\d,]+) tokens(?! more)", r"([\d,]+) copied", r"([\d,]+) tokens more"):
@@ -64,7 +64,7 @@ def read_head(run: RunRecollect, root: Path, session: str) -> tuple[int, int, in
 
 
 def read_row(run: RunRecollect, root: Path, session: str) -> tuple[int, int]:
-    """The tokens of a session and the copied ones in a list."""
+    """Return the own and copied tokens of a session in a list."""
     listed = run("list", "-n", "0", "--cost", "--json", "--claude-dir", str(root)).stdout
     (row,) = [each for each in json.loads(listed)["sessions"] if each["id"] == session]
     return row["tokens"], row["copied_tokens"]
@@ -101,7 +101,7 @@ def test_show_says_what_lists_and_usage_say(
 def test_costs_include_subagents_without_a_transcript(
     run_recollect: RunRecollect, tmp_path: Path
 ) -> None:
-    """The cost in the head is the one of the list."""
+    """The cost in the header equals the one in the list."""
     root = ClaudeRoot(tmp_path / "claude")
     root.session(FIRST, *OLD, *(relayed(f"b{number}", 7) for number in range(8)))
     head = run_recollect("show", FIRST, "--cost", "--claude-dir", str(root.path)).stdout
@@ -110,7 +110,7 @@ def test_costs_include_subagents_without_a_transcript(
 
 
 def test_the_api_has_one_figure(tmp_path: Path) -> None:
-    """The figures of a session and its line in the list do not contradict each other."""
+    """The figures of a session equal those in the list."""
     root = ClaudeRoot(tmp_path / "claude")
     root.session(SECOND, QUEUED, *OLD, *NEW)
     with run_server(tmp_path, root.path) as server:

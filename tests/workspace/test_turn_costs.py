@@ -13,7 +13,7 @@ SESSIONS = [each.id for each in iter_sessions(root=CLAUDE_DIRECTORY)]
 
 @pytest.mark.parametrize("session_id", SESSIONS)
 def test_costs_add_up(session_id: str) -> None:
-    """Before each turn it is the sum of the known costs of the turns before."""
+    """The cost before each turn is the sum of the known costs of earlier turns."""
     session = open_session(session_id, root=CLAUDE_DIRECTORY)
     prices = Prices.load()
     costs = [price_turn(turn, prices) for turn in session.turns]
