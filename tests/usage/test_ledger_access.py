@@ -183,7 +183,7 @@ def test_a_ledger_that_was_counted_apart_is_kept(tmp_path: Path, data: Path, roo
 def test_a_directory_without_copies_is_asked_in_the_index(
     tmp_path: Path, data: Path, root: Path
 ) -> None:
-    """Directories are counted together if no others share their messages."""
+    """A directory that shares no messages with others is counted from the common index."""
     other = tmp_path / "other"
     write_lines(session_path(other, SECOND), reply("unique"))
     open_root(data, root)(list_files)
