@@ -82,7 +82,8 @@ class SearchDocument(Struct, frozen=True, kw_only=True):
     left_out: tuple[str, ...]
     """Words of the query that occur nowhere."""
     did_you_mean: str | None
-    """The query with misspelt words and fields corrected; the words are searched for already."""
+    """The query with misspelt words and fields corrected, without words that are left out; its
+    words are searched for already."""
     split: tuple[str, ...]
     """Names that occur nowhere as a whole: their parts are searched for instead."""
     corrected: dict[str, str] = {}

@@ -85,7 +85,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
     """Words of the query that occur nowhere."""
     did_you_mean: str | None = None
-    """The query with misspelt words and fields corrected; the corrected words were searched for."""
+    """The query with misspelt words and fields corrected, without words that are left out."""
     corrected: Mapping[str, str] = {}
     """Words that occur nowhere, with the words searched for instead."""
     split: tuple[str, ...] = ()
@@ -225,7 +225,7 @@ class _Search:
             is_total_exact=found.is_exact,
             index_complete=index_complete,
             left_out=found.unknown,
-            did_you_mean=correct_query(query, found.corrected),
+            did_you_mean=correct_query(query, found.corrected, found.unknown),
             corrected=found.corrected,
             split=found.split,
             capped=found.capped,

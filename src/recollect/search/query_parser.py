@@ -9,7 +9,7 @@ an error, and so is a query with only negated terms, since nearly everything wou
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from difflib import get_close_matches
 from typing import Final, Literal, TypeAlias, cast
@@ -267,11 +267,24 @@ def _check_size(text: str, tokens: Sequence[Token]) -> None:
             raise QueryError(message, text, found[limit].column)
 
 
-def correct_query(query: query_tree.Query, corrected: Mapping[str, str]) -> str | None:
-    """Return the query with its misspelt words and fields corrected; None if there are none."""
+def correct_query(
+    query: query_tree.Query, corrected: Mapping[str, str], left_out: Collection[str] = ()
+) -> str | None:
+    """Return the query with its misspelt words and fields corrected; None if there are none.
+
+    Words that are `left_out` of the search are left out here too if other words are corrected,
+    because those are searched for already.
+    """
     parts = query.root.parts if isinstance(query.root, query_tree.And) else (query.root,)
     texts = [_correct(part, corrected) for part in parts]
-    return None if texts == [str(part) for part in parts] else " ".join(texts)
+    if texts == [str(part) for part in parts]:
+        return None
+    dropped = left_out if corrected else ()
+    return " ".join(
+        text
+        for part, text in zip(parts, texts, strict=True)
+        if not (isinstance(part, query_tree.Word) and part.text in dropped)
+    )
 
 
 def _correct(part: query_tree.Node, corrected: Mapping[str, str]) -> str:

@@ -69,15 +69,14 @@ def list_notes(result: SearchResult) -> list[str]:
 
 
 def _iter_notes(result: SearchResult) -> Iterator[str]:
-    if result.left_out:
-        words = ", ".join(map(_safe, result.left_out))
-        yield f"Not found anywhere: {words}"
+    missing = ", ".join(map(_safe, (*result.left_out, *result.corrected)))
+    if result.left_out and not result.corrected:
+        yield f"Not found anywhere: {missing}"
     if result.split:
         names = ", ".join(map(_safe, result.split))
         yield f"Not found as a whole, only in parts: {names}"
     if result.corrected:
-        words = ", ".join(map(_safe, result.corrected))
-        yield f"Not found: {words}. Showing results for: {_safe(result.did_you_mean or '')}"
+        yield f"Not found: {missing}. Showing results for: {_safe(result.did_you_mean or '')}"
     elif result.did_you_mean:
         yield f"Did you mean: {_safe(result.did_you_mean)}"
     for word in map(_safe, result.capped):
