@@ -122,3 +122,9 @@ def test_changes_of_a_turn_are_counted() -> None:
 def test_context_is_drawn_in_its_window(tokens: int, share: int) -> None:
     """The window is the smallest known one that fits it."""
     assert f'class="used" width="{share}%"' in render_context(tokens)
+
+
+@pytest.mark.parametrize(("added", "before"), [(0, 25), (10_000, 20), (-10_000, 25), (50_000, 0)])
+def test_what_a_turn_added_is_drawn(added: int, before: int) -> None:
+    """The rest of the context is covered by another colour."""
+    assert f'class="before" width="{before}%"' in render_context(50_000, added)

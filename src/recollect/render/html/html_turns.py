@@ -246,14 +246,16 @@ WINDOWS = (200_000, 1_000_000)
 """Context windows: transcripts do not say which one a model had."""
 
 
-def render_context(tokens: int) -> Markup:
-    """Render how full the context was, in the smallest window that fits."""
+def render_context(tokens: int, added: int = 0) -> Markup:
+    """Render how full the context was, in the smallest window that fits, and what a turn added."""
     window = next((size for size in WINDOWS if tokens <= size), tokens)
     share = round(100 * tokens / window)
+    before = round(100 * (tokens - max(added, 0)) / window)
     return Markup(
         '<svg class="meter" width="100%" height="6" aria-hidden="true"><rect class="room" '
-        'width="100%" height="6" rx="1"/><rect class="used" width="{}%" height="6" rx="1"/></svg>'
-    ).format(share)
+        'width="100%" height="6" rx="1"/><rect class="used" width="{}%" height="6" rx="1"/>'
+        '<rect class="before" width="{}%" height="6" rx="1"/></svg>'
+    ).format(share, before)
 
 
 def format_growth(tokens: int) -> str:
