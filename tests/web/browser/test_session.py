@@ -298,7 +298,7 @@ def test_a_timeline_can_be_read_on_a_phone(start_visit: StartVisit) -> None:
 
 
 def test_copying(start_visit: StartVisit) -> None:
-    """Buttons copy a message, its link, code and the resume command, and nothing else."""
+    """Buttons copy a message, its link, code, a diff and the resume command, and nothing else."""
     found = allow_clipboard(start_visit(Look()))
     page = found.open(f"/s/{HARBOUR}")
     said = page.locator(".said.from-model").first
@@ -319,6 +319,16 @@ def test_copying(start_visit: StartVisit) -> None:
     block.hover()
     block.locator(".copy").click()
     assert read_clipboard(found) == block.locator("pre").evaluate("(each) => each.textContent")
+    call = page.locator("details.call[data-tool=Edit]").first
+    call.locator("summary").click()
+    block = call.locator(".copyable").first
+    block.hover()
+    block.locator(".copy").click()
+    assert read_clipboard(found).splitlines()[:3] == [
+        "@@ -1,2 +1,2 @@",
+        " def normalise(name):",
+        '-    return re.sub(r"[\\s-]+", " ", name).strip().title()',
+    ]
 
 
 @pytest.mark.parametrize(

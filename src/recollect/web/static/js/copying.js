@@ -32,14 +32,15 @@ function addButton(place, label, getText) {
 export function addCopyButtons(within) {
   // What is wider than its box must be scrollable with the keyboard, too.
   for (const box of listElements(within, "pre, .diff")) box.tabIndex = 0;
-  for (const block of listElements(within, "pre.code, pre.output, pre.plain, pre.raw")) {
+  const blocks = "pre.code, pre.output, pre.plain, pre.raw, figure.diff";
+  for (const block of listElements(within, blocks)) {
     if (block.parentElement?.classList.contains("copyable")) continue;
     const frame = document.createElement("div");
     frame.className = "copyable";
     block.replaceWith(frame);
     frame.append(block);
-    const text = block.textContent ?? "";
-    addButton(frame, translate("copy"), () => text);
+    const isDiff = block.matches(".diff");
+    addButton(frame, translate("copy"), () => (isDiff ? readDiff(block) : (block.textContent ?? "")));
   }
   for (const section of listElements(within, ".said[id], .prompt[id]")) {
     const place = section.querySelector(":scope > .actions") ?? addActions(section);
@@ -48,6 +49,20 @@ export function addCopyButtons(within) {
     addButton(place, translate("link"), () => linkTo(section.id));
     if (narrow.matches) makeTouchable(place);
   }
+}
+
+/**
+ * A diff as a patch has it.
+ * @param {HTMLElement} diff
+ */
+function readDiff(diff) {
+  const lines = listElements(diff, "tr").map((row) => {
+    const text = row.textContent ?? "";
+    if (row.matches(".gap")) return text;
+    if (row.matches(".remark")) return `\\ ${text}`;
+    return (row.querySelector(".sign")?.getAttribute("data-sign") || " ") + text;
+  });
+  return `${lines.join("\n")}\n`;
 }
 
 /**
