@@ -6,25 +6,27 @@ from pathlib import Path
 
 import apsw
 
+from recollect import Workspace
 from recollect.library.session_filters import SessionQuery, select
 from recollect.reader.line_blocks import masked_by
 from recollect.session.prompts import COMPACTION_MARK
 from recollect.store.data_directory import INDEX_NAME
 from recollect.sync.cached_values import load_calls
 from recollect.sync.index_access import find_transcripts
-from recollect.sync.session_lists import list_current, list_indexed
+from recollect.sync.session_lists import list_current, list_indexed, list_newest
 from tests.library.claude_root import (
     FIRST,
     SECOND,
     ClaudeRoot,
     call,
+    encode,
     prompt,
     reply,
     result,
     summary,
     title,
 )
-from tests.sync.lines import Line
+from tests.sync.lines import Line, user_line
 from tests.sync.world import World
 
 PAGE = 8192
@@ -151,3 +153,63 @@ def test_damage_met_while_saving_does_not_fail_a_list(world: World) -> None:
     content[start + 5000] ^= 16
     path.write_bytes(content)
     assert list_current(world.data, world.find()) == listed
+
+
+FILLER = b"".join(user_line("x" * 400) for _ in range(1000))
+"""More than lists read at the ends of a file."""
+
+
+def write_titles(world: World, *titles: str) -> None:
+    """Write large sessions, oldest first, each with a title far from both ends."""
+    for each in titles:
+        named = encode([title(each)])
+        world.write(f"p/{each}", user_line(f"about {each}") + FILLER + named + FILLER)
+
+
+def test_only_the_newest_files_are_searched_for_titles(tmp_path: Path) -> None:
+    """Others are listed by their ends, once; the next complete list searches them."""
+    world = World(tmp_path, tmp_path / "data")
+    write_titles(world, "old", "new")
+    old, new = (str(world.path(f"p/{name}")) for name in ("old", "new"))
+    read: list[tuple[int, int]] = []
+    for _ in range(2):
+        found = list_newest(world.data, world.find(), 1, lambda *each: read.append(each))
+        assert {each.path: each.title for each in found.listings} == {new: "new", old: "about old"}
+        assert found.unsearched == {old}
+    assert read == [(1, 2), (2, 2)]
+    complete = list_current(world.data, world.find())
+    assert [each.title for each in complete] == ["new", "old"]
+    assert list_newest(world.data, world.find(), 1) == (complete, frozenset())
+
+
+def test_every_page_has_the_titles_of_its_sessions(tmp_path: Path) -> None:
+    """Also of those that an earlier page did not need."""
+    world = World(tmp_path, tmp_path / "data")
+    write_titles(world, "first", "second", "third")
+    with Workspace([world.root], world.data) as workspace:
+        pages = [workspace.sessions(page=number, page_size=1) for number in (1, 3, 2, 1)]
+        found = [[each.title for each in page.sessions] for page in pages]
+        assert found == [["third"], ["first"], ["second"], ["third"]]
+        titled = workspace.sessions(SessionQuery(text="first"), page_size=1)
+        assert [each.title for each in titled.sessions] == ["first"]
+
+
+def test_a_session_that_is_newer_than_its_file_suggests_has_its_title(tmp_path: Path) -> None:
+    """A page by activity may show a session whose file is among the oldest."""
+    world = World(tmp_path, tmp_path / "data")
+    write_titles(world, "busy", "idle")
+    world.append("p/idle", encode([prompt("asked long ago", timestamp="2019-01-01T00:00:00Z")]))
+    with Workspace([world.root], world.data) as workspace:
+        (first,) = workspace.sessions(page_size=1).sessions
+    assert first.title == "busy"
+
+
+def test_a_file_that_may_still_change_is_searched(tmp_path: Path) -> None:
+    """No time in its row could say that it was not."""
+    world = World(tmp_path, tmp_path / "data")
+    write_titles(world, "old", "new")
+    old = world.path("p/old")
+    old.write_bytes(old.read_bytes())
+    found = list_newest(world.data, world.find(), 0)
+    assert {each.title for each in found.listings} == {"old", "about new"}
+    assert found.unsearched == {str(world.path("p/new"))}

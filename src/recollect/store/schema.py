@@ -259,7 +259,8 @@ CREATE TABLE problems (
 -- One row a transcript that a list has shown or whose tool calls were counted, deleted ones too.
 -- `inode`, `size` and `mtime_ns` are those of the file when it was listed, and with `counted_` when
 -- it was read whole, which `all_models` and what follows need. With a time of -1 the file is read
--- again. `session_id` is NULL for a file without a session. `titles_hash` is of the titles
+-- again; a negative time is that of a file of which only the ends were searched for a title.
+-- `session_id` is NULL for a file without a session. `titles_hash` is of the titles
 -- in all files of the project, `title_file` the other file that the title is written in.
 -- `models` and `all_models` are JSON arrays; `models` has those of the head and the tail.
 CREATE TABLE sessions (

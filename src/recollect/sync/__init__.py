@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         find_deleted_session,
         list_current,
         list_indexed,
+        list_newest,
         list_retitled,
         list_unchanged,
         list_unsaved,
@@ -70,8 +71,8 @@ _MODULES = {
     "message_lines": "LineKey find_key to_micro to_milliseconds",
     "related_files": "count_related",
     "session_lists": (
-        "find_deleted_session list_current list_indexed list_unchanged list_retitled "
-        "list_unsaved locate_indexed mask_listing"
+        "find_deleted_session list_current list_indexed list_newest list_unchanged "
+        "list_retitled list_unsaved locate_indexed mask_listing"
     ),
     "sync_engine": "OnProgress SyncProgress count_separately sync sync_with_parts sync_in_memory",
     "text_indexer": "Analyzer TextProgress TextWatch index_texts read_fresh",
@@ -108,6 +109,7 @@ __all__ = [
     "is_list_file",
     "list_current",
     "list_indexed",
+    "list_newest",
     "list_retitled",
     "list_unchanged",
     "list_unsaved",

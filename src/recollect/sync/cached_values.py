@@ -43,10 +43,15 @@ def find_all(
     return database.load(directory, lambda connection: load(connection, paths)) or {}
 
 
+def _has_stamp(stored: _Stored, transcript: Transcript) -> bool:
+    return stored.stamp == transcript.stamp
+
+
 def find_current(
     directory: Path,
     load: Callable[[Connection, Sequence[str] | None], dict[str, S]],
     transcripts: Sequence[Transcript],
+    is_valid: Callable[[S, Transcript], bool] = _has_stamp,
 ) -> dict[str, S]:
     """Load the rows that are valid for the current files, by path; no file is read."""
     paths = [each.file for each in transcripts] if len(transcripts) <= FEW else None
@@ -54,7 +59,7 @@ def find_current(
     return {
         each.file: stored
         for each in transcripts
-        if (stored := found.get(each.file)) is not None and stored.stamp == each.stamp
+        if (stored := found.get(each.file)) is not None and is_valid(stored, each)
     }
 
 

@@ -3,11 +3,15 @@
 Only the head and the tail of large files are read. Values that need the whole file are included if
 already known, or if requested. A title may be in another file of the project: if those titles
 change, the project is listed again. A session is found by its id without opening the index.
+
+Between the ends of a large file there may be a title, and searching for it takes as long as all the
+rest. For one page of the newest sessions, only their files are searched. The rows of the others
+have a time that no file has, so only the next such page takes them for current.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,7 +19,7 @@ from recollect.documents.session_listing import FileFigures, SessionListing
 from recollect.locations import Transcript, discover_root
 from recollect.locations.references import MIN_PREFIX_LENGTH, SessionFacts, match_session
 from recollect.reader.line_blocks import masked_by
-from recollect.sources.source import Stamp, is_present
+from recollect.sources.source import UNTRUSTED, Stamp, is_present
 from recollect.store import session_table
 from recollect.store.catalog import load_naming_lines
 from recollect.store.session_table import StoredListing
@@ -65,14 +69,7 @@ def list_current(
     from `find_context` read the titles of a project once.
     """
     known = cached_values.find_current(directory, session_table.load_listings, transcripts)
-    _drop_lost_titles(known)
-    stale = [each for each in transcripts if each.file not in known]
-    if stale:
-        context = find_context() if find_context else None
-        describe = _Describe(context, _find_naming_lines(directory, stale))
-        stale += describe.find_renamed({each.project_dir for each in stale}, transcripts, known)
-        save = session_table.save_listings
-        known.update(cached_values.read_and_save(directory, stale, describe, save, on_read))
+    stale = _read_stale(directory, transcripts, known, on_read, find_context=find_context)
     listings = [stored.listing for stored in known.values() if stored.listing is not None]
     if is_complete:
         wanted = {each.path for each in listings if each.turn_count is None}
@@ -83,6 +80,66 @@ def list_current(
     if figures:
         listings = [_complete(each, figures.get(each.path)) for each in listings]
     return _sort(listings)
+
+
+class PartlySearched(NamedTuple):
+    """Sessions, the most recently active first, and those whose files were not searched."""
+
+    listings: list[SessionListing]
+    unsearched: frozenset[str]
+    """Paths of the files that may have a title between their ends."""
+
+
+def list_newest(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    count: int,
+    on_read: cached_values.OnFileRead | None = None,
+) -> PartlySearched:
+    """Return all sessions, searching for titles only in the `count` files that changed last."""
+    by_time = sorted(transcripts, key=lambda each: -each.mtime_ns)
+    rest = frozenset(each.file for each in by_time[count:])
+    known = cached_values.find_current(
+        directory, session_table.load_listings, transcripts, _is_read_at_its_ends
+    )
+    stale = _read_stale(directory, transcripts, known, on_read, unsearched=rest)
+    figures = cached_values.find_figures(directory, stale) if stale else {}
+    listings = [stored.listing for stored in known.values() if stored.listing is not None]
+    return PartlySearched(
+        _sort(_complete(each, figures.get(each.path)) for each in listings),
+        frozenset(path for path, stored in known.items() if stored.stamp[2] < UNTRUSTED),
+    )
+
+
+def _is_read_at_its_ends(stored: StoredListing, transcript: Transcript) -> bool:
+    return stored.stamp in (transcript.stamp, _mark_unsearched(transcript.stamp))
+
+
+def _mark_unsearched(stamp: Stamp) -> Stamp:
+    """Return the stamp of a row whose file was not searched for titles."""
+    inode, size, mtime_ns = stamp
+    return inode, size, min(-mtime_ns, UNTRUSTED)
+
+
+def _read_stale(
+    directory: Path,
+    transcripts: Sequence[Transcript],
+    known: dict[str, StoredListing],
+    on_read: cached_values.OnFileRead | None,
+    *,
+    unsearched: Collection[str] = (),
+    find_context: "Callable[[], SessionContext] | None" = None,
+) -> list[Transcript]:
+    """Complete `known`, and return the transcripts that were read for it."""
+    _drop_lost_titles(known)
+    stale = [each for each in transcripts if each.file not in known]
+    if stale:
+        context = find_context() if find_context else None
+        describe = _Describe(context, _find_naming_lines(directory, stale), unsearched)
+        stale += describe.find_renamed({each.project_dir for each in stale}, transcripts, known)
+        save = session_table.save_listings
+        known.update(cached_values.read_and_save(directory, stale, describe, save, on_read))
+    return stale
 
 
 def list_retitled(
@@ -171,13 +228,17 @@ class _Describe:
         self,
         context: "SessionContext | None" = None,
         lines: "Mapping[str, NamingLines] | None" = None,
+        unsearched: Collection[str] = (),
     ) -> None:
         # Imports the session model, which is not needed when nothing has changed.
         from recollect.library.listings import SessionContext, trace_listing
+        from recollect.library.transcript_ends import NamingLines
 
         self._read = trace_listing
         self._context = context or SessionContext()
         self._lines = lines or {}
+        self._unsearched = unsearched
+        self._make_lines = NamingLines
 
     def find_renamed(
         self,
@@ -199,13 +260,24 @@ class _Describe:
 
     def __call__(self, transcript: Transcript, stamp: Stamp) -> StoredListing:
         path = transcript.file
+        lines = self._lines.get(path)
+        is_searched = lines is not None or not self._may_skip(path, stamp)
+        if not is_searched:
+            lines = self._make_lines(transcript.size, ())
         # Masking the few values is cheaper than masking the lines that they come from.
         with masked_by(None):
-            found = self._read(transcript, self._context, self._lines.get(path))
+            found = self._read(transcript, self._context, lines)
         if found is None:
             return StoredListing(path, stamp, "", "", None)
         listing = mask_listing(_keep_stored(found.listing))
+        # Small files are read whole, and their messages counted.
+        if not is_searched and listing.message_count is None:
+            stamp = _mark_unsearched(stamp)
         return StoredListing(path, stamp, found.titles_hash, found.title_file, listing)
+
+    def _may_skip(self, path: str, stamp: Stamp) -> bool:
+        """Return whether a file need not be searched, and its stamp can say that."""
+        return path in self._unsearched and _mark_unsearched(stamp)[2] < UNTRUSTED
 
 
 def _keep_stored(listing: SessionListing) -> SessionListing:

@@ -32,6 +32,7 @@ from recollect.sync import (
     find_deleted_session,
     list_current,
     list_indexed,
+    list_newest,
     locate_indexed,
     split_by_size,
 )
@@ -158,12 +159,7 @@ def list_sessions(
     if as_tree:
         query = structs.replace(query, include_subagents=True)
     transcripts = workspace.find_transcripts(include_subagents=query.include_subagents)
-    listings = list_current(
-        workspace.data_directory,
-        transcripts,
-        workspace.count_files,
-        is_complete=query.needs_figures,
-    )
+    listings, unsearched = _list_for_page(workspace, transcripts, query, page)
     has_usage = bool(listings) and (with_usage or query.needs_usage)
     usage = workspace.read_usage()[0] if has_usage else {}
     present = find_runtime_state(workspace, usage)
@@ -171,8 +167,39 @@ def list_sessions(
     if as_tree:
         found = _arrange(workspace, listings, found)
     chosen = session_filters.make_page(found, *page)
-    shown = tuple(complete_listing(each, present) for each in chosen.sessions)
+    sessions = _search_titles(workspace, transcripts, chosen.sessions, unsearched)
+    shown = tuple(complete_listing(each, present) for each in sessions)
     return structs.replace(chosen, sessions=shown)
+
+
+def _list_for_page(
+    workspace: Workspace,
+    transcripts: Sequence[Transcript],
+    query: session_filters.SessionQuery,
+    page: tuple[int, int | None],
+) -> tuple[list[SessionListing], frozenset[str]]:
+    """Return the sessions, and the paths of those whose files were not searched for titles."""
+    directory, on_read = workspace.data_directory, workspace.count_files
+    number, size = page
+    if size and query == session_filters.SessionQuery():
+        return list_newest(directory, transcripts, number * size, on_read)
+    found = list_current(directory, transcripts, on_read, is_complete=query.needs_figures)
+    return found, frozenset()
+
+
+def _search_titles(
+    workspace: Workspace,
+    transcripts: Sequence[Transcript],
+    shown: Sequence[SessionListing],
+    unsearched: frozenset[str],
+) -> Sequence[SessionListing]:
+    """Return the sessions of a page with their titles."""
+    wanted = unsearched.intersection(each.path for each in shown)
+    if not wanted:
+        return shown
+    files = [each for each in transcripts if each.file in wanted]
+    titled = {each.path: each for each in list_current(workspace.data_directory, files)}
+    return [titled.get(each.path, each) for each in shown]
 
 
 def list_cached(
