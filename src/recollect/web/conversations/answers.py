@@ -252,8 +252,6 @@ def _read(name: str, value: msgspec.Raw, text: str) -> object:
 
 T = TypeVar("T")
 
-ACCEPT_EDITS: Final = "acceptEdits"
-
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """A permission rule that the user can accept."""
