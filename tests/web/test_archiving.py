@@ -67,6 +67,14 @@ def test_what_is_deleted_soon_is_archived(server: RunningServer) -> None:
     assert panel.endswith("Everything is already in the archive.")
 
 
+def test_signing_in_after_the_form_leads_back_to_it(server: RunningServer) -> None:
+    """The sign-in page has the address of the form, and opens that; it archives nothing."""
+    set_enabled(Archive(server.data / "archive"), enabled=True)
+    answer = server.get("/archive")
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    assert Archive(server.data / "archive").list_manifests() == []
+
+
 def test_without_an_archive_the_page_says_how_to_get_one(server: RunningServer) -> None:
     """There is no button that would fail; a request gets a page that says what to do."""
     (panel,) = read_panel(server)

@@ -9,7 +9,7 @@ from tests.web.running import RunningServer
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
-@pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/archive", 405)])
+@pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/file/restore", 405)])
 def test_there_is_no_page(server: RunningServer, path: str, status: int) -> None:
     """The page names the address, links to existing pages, and mentions no endpoints."""
     answer = server.get(path, **BROWSER)

@@ -142,8 +142,9 @@ def test_no_page_sends_a_secret(tmp_path: Path) -> None:
             if answer.status == 200:
                 unanswered.discard(route)
     assert {path: found for path, found in leaks.items() if found} == {}
-    # Conversations with claude are in tests/web/test_masked_conversations.py.
-    assert [path for path in unanswered if not path.startswith(("/c/", "/static/"))] == []
+    # Conversations with claude are in tests/web/test_masked_conversations.py; /archive redirects.
+    others = ("/c/", "/static/", "/archive")
+    assert [path for path in unanswered if not path.startswith(others)] == []
     assert [word for word in WORDS if word not in seen] == []
     assert list_stored(tmp_path / "data", planted) == {}
 

@@ -123,7 +123,7 @@ def _make_routes(parts: AppParts) -> list[Route]:
         Route(
             page_actions.ARCHIVE_PATH,
             page_actions.Archiving(parts.services).answer,
-            methods=["POST"],
+            methods=["GET", "POST"],
         ),
         Route("/api/openapi.json", _serve_openapi),
         Route(EVENTS_PATH, parts.events.serve),

@@ -236,13 +236,18 @@ ARCHIVE_PATH: Final = "/archive"
 
 
 class Archiving:
-    """Handles `POST /archive`, a form on the home page, which needs no script."""
+    """Handles `POST /archive`, a form on the home page, which needs no script.
+
+    `GET` only occurs after a sign-in that the form required, and leads back to the home page.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     async def answer(self, request: Request) -> Response:
         """Archive everything, and show on the home page how many sessions no longer expire."""
+        if request.method != "POST":
+            return RedirectResponse("/", 303)
         if not http_messages.is_from_page(request):
             return http_messages.json_error(
                 403, "not_a_page", "Pages archive sessions; programs run `recollect archive sync`."
