@@ -44,6 +44,17 @@ def test_a_session_has_many_names(
     assert (done.code, json.loads(done.stdout)["session_id"]) == (0, expected)
 
 
+def test_words_without_quotes_are_explained(run_recollect: RunRecollect, home: Path) -> None:
+    """Commands with a session say how to give several words of a title; others do not."""
+    done = run_recollect("show", "json", "flag")
+    assert (done.code, done.stderr.splitlines()[-1]) == (
+        2,
+        "Put words of a title in quotes: `recollect show 'flaky test'`.",
+    )
+    other = run_recollect("config", "json", "flag", "more")
+    assert other.stderr.splitlines()[-1] == "Try `recollect config --help`."
+
+
 @pytest.mark.parametrize("words", [("-2",), ("--", "-2"), ("--turn", "-1", "-2", "--prompts")])
 def test_a_count_is_no_option(
     run_recollect: RunRecollect, home: Path, words: tuple[str, ...]

@@ -133,7 +133,19 @@ def _break(line: str, columns: int) -> list[str]:
 def _explain_usage(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "recollect"
-    return f"{error.format_message()}\nTry `{path} --help`."
+    remedy = f"Try `{path} --help`."
+    message = error.format_message()
+    if context and message.startswith(_TOO_MANY) and _takes_session(context.command):
+        remedy = f"Put words of a title in quotes: `{path} 'flaky test'`."
+    return f"{message}\n{remedy}"
+
+
+_TOO_MANY = "Got unexpected extra argument"
+
+
+def _takes_session(command: click.Command) -> bool:
+    arguments = (each for each in command.params if isinstance(each, click.Argument))
+    return any("SESSION" in (each.metavar or each.human_readable_name) for each in arguments)
 
 
 def _explain_system_error(error: OSError) -> str:

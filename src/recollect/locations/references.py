@@ -186,7 +186,10 @@ def match_session(
 def _explain_file(ref: str) -> str:
     if ref.endswith(claude_directories.TRANSCRIPT_SUFFIX):
         return f"There is no such file, either: {ref}"
-    return f"To open a file, use a path that ends in {claude_directories.TRANSCRIPT_SUFFIX}."
+    return (
+        f"To open a file, use a path that ends in {claude_directories.TRANSCRIPT_SUFFIX}; "
+        "to search what was said, use `recollect search`."
+    )
 
 
 def _read_count(ref: str) -> int | None:
