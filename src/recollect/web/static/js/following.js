@@ -99,8 +99,6 @@ export function startFollowing(article, turns) {
 
   async function draw() {
     const isAll = isWhole;
-    // New turns move the end, and only a follower goes there.
-    isLeft ||= !isFollowing();
     timer = 0;
     isWhole = false;
     // Until now, the page was kept at its end while turns took their real height.
