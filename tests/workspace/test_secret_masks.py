@@ -143,6 +143,15 @@ def test_who_has_a_secret_finds_where_it_is(run_recollect: RunRecollect, home: P
     assert hits == [found, found, []]
 
 
+def test_only_tags_of_its_kind_are_marked(run_recollect: RunRecollect, home: Path) -> None:
+    """Another secret in the same text is not what was searched for."""
+    write_session(home, f"use {OTHER} with https://mara:{PASSWORD}@reef.example/ here")
+    found = json.loads(run_recollect("search", PASSWORD, "--json").stdout)
+    [snippet] = [hit["snippet"] for hit in found["hits"]]
+    marked = [snippet["text"][start:end] for start, end in snippet["marks"]]
+    assert marked == ["[redacted:connection-string#1]"]
+
+
 def test_the_key_of_the_hashes_is_private(
     run_recollect: RunRecollect, home: Path, tmp_path: Path
 ) -> None:

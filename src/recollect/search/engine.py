@@ -12,7 +12,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from itertools import chain, compress, count, islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -64,7 +64,6 @@ SECONDS: Final = 1.5
 
 _MAX_MATCHES: Final = 50
 _MIN_SECRET: Final = 6
-_TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+#[0-9]+\]")
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
@@ -151,19 +150,29 @@ def search(
         # While texts are being indexed, sessions are still being listed too.
         titled = queries.titled if is_complete else {}
         run = _Search(queries, transcripts, options, title_lookup, titled).run
-        digest = _find_secret(directory, text, queries)
-        result = run(query, index_complete=is_complete, digest=digest)
+        secret = _find_secret(directory, text, queries)
+        result = run(query, index_complete=is_complete, secret=secret)
     hits = hit_grouping.number_turns(result.hits, directory, transcripts, options.max_counted_bytes)
     return replace(result, hits=hits)
 
 
-def _find_secret(directory: Path, text: str, queries: text_queries.TextQueries) -> bytes | None:
-    """Return the keyed hash of a query that is a complete secret, else None."""
+class _Secret(NamedTuple):
+    """The keyed hash of a secret that is searched for, and a pattern for tags of its kinds."""
+
+    digest: bytes
+    tag: re.Pattern[str]
+
+
+def _find_secret(directory: Path, text: str, queries: text_queries.TextQueries) -> _Secret | None:
+    """Return the secret that a query is as a whole, else None."""
     value = text.strip().strip("\"'")
     if len(value) < _MIN_SECRET or " " in value:
         return None
     digest = hash_secret(directory, value.encode("utf-8", "replace"))
-    return digest if digest is not None and queries.has_secret(digest) else None
+    kinds = queries.list_secret_kinds(digest) if digest is not None else ()
+    if digest is None or not kinds:
+        return None
+    return _Secret(digest, re.compile(rf"\[redacted:(?:{'|'.join(map(re.escape, kinds))})#\d+\]"))
 
 
 class _Search:
@@ -183,6 +192,7 @@ class _Search:
         self._options = options
         self._reader = TextReader(queries.files)
         self._now = int(time.time())
+        self._secret: _Secret | None = None
         self._deadline = time.monotonic() + SECONDS
         scope = _restrict_to(queries, transcripts)
         self._matcher = Matcher(
@@ -195,14 +205,15 @@ class _Search:
         )
 
     def run(
-        self, query: query_tree.Query, *, index_complete: bool, digest: bytes | None = None
+        self, query: query_tree.Query, *, index_complete: bool, secret: _Secret | None = None
     ) -> SearchResult:
         """Return one page of the sessions that match, and the totals.
 
-        With the `digest` of a secret, only those that contain it.
+        With a `secret`, only those that contain it.
         """
+        self._secret = secret
         matcher = self._matcher
-        matching = matcher.find_secret(digest, query) if digest else matcher.find(query)
+        matching = matcher.find_secret(secret.digest, query) if secret else matcher.find(query)
         found = self._give_titles(matching)
         groups = hit_grouping.SessionGroups(found)
         ranked: dict[Session, list[text_matches.FoundText]] = {}
@@ -363,7 +374,9 @@ class _Search:
             time=_get_string(record, "timestamp") or _format_time(text.second),
             is_error=bool(text.is_error),
             is_subagent=bool(text.is_subagent),
-            snippet=make_snippet(words, _find_highlights(words, query), self._options.width),
+            snippet=make_snippet(
+                words, _find_highlights(words, query, self._secret), self._options.width
+            ),
             more_in_session=0,
         )
 
@@ -398,8 +411,14 @@ def _find_countable(found: Found) -> str | None:
     return to_match(query_tree.Or(terms)) if is_cheap and terms else None
 
 
-def _find_highlights(text: str, query: query_tree.Query) -> list[TextSpan]:
-    """Return the spans to highlight: of words, or of regular expression matches if none."""
+def _find_highlights(text: str, query: query_tree.Query, secret: _Secret | None) -> list[TextSpan]:
+    """Return the spans to highlight: of words, or of regular expression matches if none.
+
+    Of a secret, all tags of its kind: a text does not say which of them replaced it.
+    """
+    tags = secret.tag.finditer(text) if secret else ()
+    if masked := [match.span() for match in islice(tags, _MAX_MATCHES)]:
+        return masked
     start, end = choose_window(text, query)
     spans = find_spans(text[start:end], query)
     if spans:
@@ -408,8 +427,6 @@ def _find_highlights(text: str, query: query_tree.Query) -> list[TextSpan]:
         compile_regex(regex, str(query)).finditer(text) for regex in iter_regexes(query.root)
     )
     found = sorted(match.span() for match in islice(matches, _MAX_MATCHES))
-    # Searching for a secret shows where it was.
-    found = found or [match.span() for match in islice(_TAG.finditer(text), 1)]
     return [span for index, span in enumerate(found) if _is_separate(found, index)]
 
 

@@ -125,10 +125,11 @@ class TextQueries:
         """Whether every term can be found; false if a long run was truncated."""
         return all(tables.vocabulary.is_complete for tables in self._tables)
 
-    def has_secret(self, digest: bytes) -> bool:
-        """Return whether a record contains the secret with this keyed hash."""
-        query = "SELECT EXISTS (SELECT 1 FROM secrets WHERE hash = ?)"
-        return any(each.connection.execute(query, (digest,)).get for each in self._tables)
+    def list_secret_kinds(self, digest: bytes) -> frozenset[str]:
+        """Return the kinds of the secret with this keyed hash; empty if no record contains it."""
+        query = "SELECT names.text FROM secrets JOIN names ON names.id = kind WHERE hash = ?"
+        rows = (row for each in self._tables for row in each.connection.execute(query, (digest,)))
+        return frozenset(str(kind) for (kind,) in rows)
 
     def list_in_file(self, file_id: int, parts: Iterable[TextKind]) -> list[FoundText]:
         """Return all texts of these kinds in a file, in file order."""
