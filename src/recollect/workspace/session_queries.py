@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 _COUNTED_BYTES: Final = 8 << 20
 """Bytes to read before the time is checked: a fifth of a second."""
 
+_SECONDS_PER_DAY: Final = 86_400
+
 _FILE_BYTES: Final = 256 << 10
 """Bytes that take as long to read as looking up a transcript and saving its figures."""
 
@@ -98,6 +100,13 @@ def choose_sessions(
     if query.needs_usage:
         found = [add_usage(each, present) for each in found]
     return found if query.order == "activity" else session_filters.sort_sessions(found, query.order)
+
+
+def find_last_change(moment: datetime, present: RuntimeState) -> float:
+    """Return a time in seconds since 1970: what has changed later is kept beyond `moment`."""
+    days = min((each.days for each in present.retentions.values()), default=0)
+    # Plus a second, so that rounding never matters.
+    return moment.timestamp() - days * _SECONDS_PER_DAY + 1
 
 
 def expires_by(listing: SessionListing, moment: datetime, present: RuntimeState) -> bool:
