@@ -8,9 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Final, Self
-
-from msgspec import Struct
+from typing import Final, NamedTuple, Self
 
 from recollect.sources.source import SourceFile, find_source
 
@@ -21,7 +19,7 @@ _STATUS_FIELDS: Final = 10
 """The fields of a status that every system has."""
 
 
-class FileParts(Struct, frozen=True, gc=False, array_like=True):
+class FileParts(NamedTuple):
     """Parts of a file by offset, and its status when they were read."""
 
     status: tuple[int, ...]

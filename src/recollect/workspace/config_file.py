@@ -171,7 +171,7 @@ def _read_expressions(value: object) -> tuple[str, ...]:
 def _read_patterns(value: object) -> tuple[str, ...]:
     """Return the user's patterns as `kind=pattern`."""
     items = value if isinstance(value, dict) else {"": None}
-    if not all(_KIND.fullmatch(kind) and isinstance(each, str) for kind, each in items.items()):
+    if not all(re.fullmatch(_KIND, kind) and isinstance(each, str) for kind, each in items.items()):
         raise ValueError(
             "expected a table of regular expressions by kind, such as "
             '{ acme-key = "acme_[a-z0-9]{20}" }.'
@@ -188,7 +188,7 @@ def _check_expressions(patterns: Iterable[Any]) -> None:
 
 
 TABLES: Final = frozenset({"redact"})
-_KIND: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_KIND: Final = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 
 SETTINGS: Final[Mapping[str, Setting]] = {
     "roots": Setting(_read_directories, "claude_dirs", "Claude directories to read"),

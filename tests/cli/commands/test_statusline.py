@@ -203,6 +203,15 @@ def test_a_line_loads_little(data: Path) -> None:
     assert loaded & (HEAVY | others) == set()
 
 
+def test_a_line_loads_little_with_a_data_directory_of_ones_own(home: Path) -> None:
+    """Checking that it is not below a Claude directory needs no msgspec either."""
+    own = {"RECOLLECT_DATA_DIR": str(home / "own")}
+    result = run_python("-X", "importtime", "-m", "recollect", "statusline", input=MODEL, env=own)
+    loaded = set(re.findall(r"^import time:.*\| +(\S+)$", result.stderr, flags=re.MULTILINE))
+    assert "recollect.locations" in loaded
+    assert loaded & {"click", "msgspec"} == set()
+
+
 @pytest.mark.slow
 def test_a_line_is_cheap(run_recollect: RunRecollect, home: Path, data: Path) -> None:
     """The best of ten lines takes less than a tenth of a second of CPU, start-up included."""
