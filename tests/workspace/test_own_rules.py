@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.export import ExportOptions
 from recollect.workspace.workspace import open_workspace
 from tests.export.sessions import answer, call, reply, say, write_session
 from tests.process import RunRecollect
@@ -123,5 +124,9 @@ def test_the_library_obeys_them_too(home: Path, own_rules: Path, tmp_path: Path)
     with open_workspace(home, os.environ["RECOLLECT_DATA_DIR"]) as workspace:
         (listed,) = workspace.sessions().sessions
         workspace.export(SESSION, tmp_path / "x.md")
+        written = workspace.export(SESSION, tmp_path / "x.txt", ExportOptions(force=True))
+        raw = workspace.export(SESSION, tmp_path / "x.jsonl", ExportOptions(redaction=None))
     assert listed.first_prompt == "use [redacted:reef-key] and [redacted:aws-key]"
     assert VALUE not in (tmp_path / "x.md").read_text()
+    assert VALUE not in (tmp_path / "x.txt").read_text()
+    assert (written.format, raw.format, raw.is_redacted) == ("text", "jsonl", False)

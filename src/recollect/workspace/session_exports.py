@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.export.export_content import MaskedValue, SessionPart, allow, list_masked_values
@@ -24,6 +25,7 @@ from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.place_names import PlaceName
 from recollect.reader.line_blocks import masked_by
+from recollect.redact.findings import DEFAULT_POLICY, RedactionPolicy
 from recollect.workspace.session_places import locate
 from recollect.workspace.session_queries import FoundPlace
 from recollect.workspace.turn_selection import TurnSelection, choose_turns
@@ -217,13 +219,20 @@ def export_sessions(
     options: ExportOptions | None,
 ) -> ExportDocument:
     """Export sessions and return what was written."""
-    chosen = options or ExportOptions(
-        format=find_format(target) or Format.HTML, redaction=workspace.redaction
-    )
+    chosen = _complete_options(options or ExportOptions(), target, workspace.redaction)
     request = ExportRequest(names=(names,) if isinstance(names, str) else tuple(names))
     export = SessionExport(workspace, request, chosen)
     export.write(target)
     return export.report()
+
+
+def _complete_options(
+    options: ExportOptions, target: Path, rules: RedactionPolicy
+) -> ExportOptions:
+    """Return options with the format of the target and the user's rules instead of the defaults."""
+    if options.format is Format.HTML:
+        options = replace(options, format=find_format(target) or Format.HTML)
+    return replace(options, redaction=rules) if options.redaction == DEFAULT_POLICY else options
 
 
 def _refuse_claude_directory(workspace: Workspace, target: Path) -> None:

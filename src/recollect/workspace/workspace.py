@@ -163,8 +163,8 @@ class Workspace(WorkspaceResources):
     ) -> ExportDocument:
         """Export one session to a file or several to a directory; see `find` for `names`.
 
-        Without `options`, secrets are masked, and the format is inferred from the suffix of the
-        target.
+        Unless `options` say otherwise, secrets are masked by the rules of the configuration, and
+        the format is inferred from the suffix of the target.
         """
         from recollect.workspace.session_exports import export_sessions
 
