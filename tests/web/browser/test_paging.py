@@ -138,6 +138,42 @@ def test_requests_that_cross_put_nothing_in_twice(page: Page) -> None:
     assert found == list(range(found[0], 100))
 
 
+@pytest.mark.parametrize("way", ["later", "earlier"])
+def test_the_page_stays_small(page: Page, way: str) -> None:
+    """Turns far away are removed, and loaded again on the way back; what one reads stays."""
+    start = 0 if way == "later" else 580
+    show(page, LongSession(total=600), start, start + 20)
+    page.evaluate("turns.updateLinks()")
+    for _ in range(20):
+        edge = "document.body.scrollHeight" if way == "later" else "0"
+        page.evaluate(f"scrollTo(0, {edge})")
+        middle = "document.elementFromPoint(400, 450).closest('section').dataset.turn"
+        turn = page.locator(f'[data-turn="{page.evaluate(middle)}"]')
+        before = turn.bounding_box()
+        page.evaluate(f"turns.{way}()")
+        assert turn.bounding_box() == before
+    found = list_turns(page)
+    assert len(found) <= 160
+    assert found == list(range(*page.evaluate("[turns.start, turns.next]")))
+    back = "earlier" if way == "later" else "later"
+    edge = "0" if way == "later" else "document.body.scrollHeight"
+    expect(page.locator(f"[data-more={back}]")).to_be_visible()
+    page.evaluate(f"scrollTo(0, {edge})")
+    page.wait_for_function("known => !turns.find(known)", arg=found[-1 if way == "later" else 0])
+    found = list_turns(page)
+    assert found == list(range(*page.evaluate("[turns.start, turns.next]")))
+
+
+def test_what_is_selected_stays_on_the_page(page: Page) -> None:
+    """Text can be selected over more turns than stay on the page otherwise."""
+    show(page, LongSession(total=400), 0, 20)
+    page.evaluate("getSelection().selectAllChildren(turns.find(3))")
+    for _ in range(12):
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        page.evaluate("turns.later()")
+    assert list_turns(page)[0] == 3
+
+
 def test_a_message_elsewhere_is_loaded(page: Page) -> None:
     """The turns around it replace the others, and its containers are expanded."""
     show(page, LongSession(total=500), 0, 20)

@@ -10,6 +10,9 @@ import { translate, showToast } from "./words.js";
 const COUNT = 20;
 const MAX_TURNS = 200;
 const AHEAD = "1200px";
+/** Turns that stay on the page, and the distance in pixels at which others are removed. */
+const MAX_KEPT = 120;
+const FAR = 6000;
 
 /**
  * Turns from the server: from `start` to before `next`, of `total` if known.
@@ -118,6 +121,7 @@ export class Turns {
       this.total = got.total ?? this.total;
       this.next = Math.max(got.next, this.next);
       this.place(got.part, (nodes) => this.list.append(...nodes));
+      this.trim(true);
     });
   }
 
@@ -131,7 +135,30 @@ export class Turns {
       this.start = got.start;
       this.place(got.part, (nodes) => this.list.prepend(...nodes));
       scrollTo({ top: top + document.documentElement.scrollHeight - height, behavior: "instant" });
+      this.trim(false);
     });
+  }
+
+  /**
+   * Removes turns far above or below the window: a page with thousands would become slow.
+   * @param {boolean} isAbove
+   */
+  trim(isAbove) {
+    const turns = listElements(this.list, ":scope > *");
+    const surplus = Math.max(turns.length - MAX_KEPT, 0);
+    const outer = isAbove ? turns.slice(0, surplus) : turns.reverse().slice(0, surplus);
+    const end = outer.findIndex((turn) => isUsed(turn) || !isFar(turn));
+    const removed = end < 0 ? outer : outer.slice(0, end);
+    const height = document.documentElement.scrollHeight;
+    const top = scrollY;
+    for (const turn of removed) turn.remove();
+    if (isAbove) {
+      this.start += removed.length;
+      scrollTo({ top: top + document.documentElement.scrollHeight - height, behavior: "instant" });
+    } else {
+      this.next -= removed.length;
+    }
+    this.updateLinks();
   }
 
   /**
@@ -332,6 +359,22 @@ export class Turns {
     this.observer.unobserve(link);
     this.observer.observe(link);
   }
+}
+
+/** @param {Element} turn */
+function isFar(turn) {
+  const { top, bottom } = turn.getBoundingClientRect();
+  return bottom < -FAR || top > innerHeight + FAR;
+}
+
+/**
+ * Whether a turn has the focus or selected text.
+ * @param {Element} turn
+ */
+function isUsed(turn) {
+  const selection = getSelection();
+  const isSelected = !selection?.isCollapsed && selection?.containsNode(turn, true);
+  return isSelected || turn.contains(document.activeElement);
 }
 
 /**
