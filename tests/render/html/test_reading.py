@@ -70,6 +70,7 @@ def test_formulas_are_shown_as_their_source(written: str, shown: str) -> None:
             {"hl-kd", "hl-k", "hl-s", "hl-o", "hl-n", "hl-c1"},
         ),
         ("latex", "\\frac{a}{b}", {"hl-k", "hl-nb"}),
+        ("math", "\\frac{a}{b}", {"hl-k", "hl-nb"}),
     ],
 )
 def test_diagrams_are_highlighted_as_source(language: str, source: str, classes: set[str]) -> None:

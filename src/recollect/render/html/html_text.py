@@ -167,6 +167,8 @@ def _lexer_by_name(name: str) -> "Lexer | None":
 
         return MermaidLexer(stripnl=False, ensurenl=False)
     try:
+        # GitHub's name for a formula.
+        name = "latex" if name == "math" else name
         return get_lexer_by_name(name, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return None
