@@ -118,10 +118,8 @@ def shorten(text: str, columns: int) -> str:
     tail = _take(text[::-1], room * 2 // 3)[::-1]
     if "[" not in text:
         return _take(text, room - measure(tail)) + _ELLIPSIS + tail
-    from recollect.redact.quick_masks import (  # only for what may be a secret's tag
-        cut_text,
-        cut_text_start,
-    )
+    # Only for what may be the tag of a secret.
+    from recollect.redact.quick_masks import cut_text, cut_text_start
 
     tail = cut_text_start(text, len(text) - len(tail))
     head = _take(text, room - measure(tail))
@@ -134,9 +132,8 @@ def clip(text: str, columns: int) -> str:
         return text
     kept = _take(text, max(columns - 1, 0))
     if "[" in kept:
-        from recollect.redact.quick_masks import (
-            cut_text,  # only for what may be the tag of a secret
-        )
+        # Only for what may be the tag of a secret.
+        from recollect.redact.quick_masks import cut_text
 
         kept = cut_text(text, len(kept))
     return kept + _ELLIPSIS

@@ -149,6 +149,7 @@ export class Turns {
     const outer = isAbove ? turns.slice(0, surplus) : turns.reverse().slice(0, surplus);
     const end = outer.findIndex((turn) => isUsed(turn) || !isFar(turn));
     const removed = end < 0 ? outer : outer.slice(0, end);
+    if (!removed.length) return;
     const height = document.documentElement.scrollHeight;
     const top = scrollY;
     for (const turn of removed) turn.remove();
