@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from recollect.locations import Transcript
     from recollect.usage.reports import UsageReport
+    from recollect.workspace.session_selection import SessionSelection
     from recollect.workspace.workspace import Workspace
 
 
@@ -100,8 +101,9 @@ def _find_links(
             if each.id in seen:
                 yield project, seen[each.id]
             seen[each.id] = project
-            if each.cwd and not is_named_after(project, each.cwd):
-                name = encode_project_path(each.cwd)
+        for path in dict.fromkeys(each.cwd for each in listings):
+            if path and not is_named_after(project, path):
+                name = encode_project_path(path)
                 yield project, name
                 # There may be no project directory named after the folder.
                 yield project, named.setdefault(name, project)
@@ -189,24 +191,26 @@ def count_calls(
     return tuple(CallCounts(*each) for each in counts[:-1])
 
 
-def make_overview(workspace: Workspace, reports: OverviewReports) -> Overview:
-    """Return the overview of all sessions, as of now."""
+def make_overview(
+    workspace: Workspace, selection: SessionSelection, reports: OverviewReports
+) -> Overview:
+    """Return the overview of the selected sessions, as of now."""
     zone = load_zone(None)
     today = find_today(zone, workspace.now)
-    sessions = workspace.sessions(with_usage=True).sessions
+    sessions = selection.sessions
     days = _list_days(reports.days, sessions, zone, today)
     monday = today - timedelta(days=today.weekday())
     week = timedelta(days=7)
-    expiring = list_unarchived(workspace, _find_expiring(sessions, workspace.now))
+    expiring = list_unarchived(workspace, _find_expiring(selection, workspace.now))
     return Overview(
         today=today.isoformat(),
         timezone=zone.name,
         sessions=len(sessions),
-        live=_find_live(sessions),
+        live=_find_live(selection),
         days=tuple(days.values()),
         this_week=_add_up_days(days, monday, today),
         last_week=_add_up_days(days, monday - week, today - week),
-        recent=sessions[:RECENT],
+        recent=selection.complete(sessions[:RECENT]),
         expiring=tuple(expiring[:EXPIRING]),
         expiring_total=len(expiring),
         projects=_list_projects(reports.projects, sessions),
@@ -245,17 +249,18 @@ def _add_up_days(days: Mapping[str, ActivityDay], first: date, last: date) -> Pe
     )
 
 
-def _find_live(sessions: Iterable[SessionListing]) -> tuple[SessionListing, ...]:
+def _find_live(selection: SessionSelection) -> tuple[SessionListing, ...]:
     def rank(listing: SessionListing) -> int:
         status = (listing.live.status if listing.live else None) or "busy"
         return _LIVE_ORDER.get(status.partition("_")[0], 1)
 
-    return tuple(sorted((each for each in sessions if each.live), key=rank))
+    live = selection.present.live
+    found = selection.complete(each for each in selection.sessions if each.id in live)
+    return tuple(sorted((each for each in found if each.live), key=rank))
 
 
-def _find_expiring(sessions: Iterable[SessionListing], now: datetime) -> list[SessionListing]:
-    last = (now.astimezone(UTC) + SOON).isoformat(timespec="seconds")
-    found = [each for each in sessions if each.expires and each.expires <= last]
+def _find_expiring(selection: SessionSelection, now: datetime) -> list[SessionListing]:
+    found = selection.complete(selection.list_expiring(now.astimezone(UTC) + SOON))
     return sorted(found, key=lambda each: (each.expires or "", each.path))
 
 

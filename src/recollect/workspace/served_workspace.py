@@ -273,7 +273,7 @@ class ServedWorkspace(workspace.Workspace):
         # Without an index, a change cannot be detected.
         if kept is None or kept[0] != state or not any(stamps):
             kept = self._overview = (state, load_reports(self))
-        return make_overview(self, kept[1])
+        return make_overview(self, self.select(SessionQuery()), kept[1])
 
     def count_calls(self) -> tuple[CallCounts, ...]:
         """Return the tool calls of each day of last week and this one, and how many failed.

@@ -71,16 +71,20 @@ class SessionSelection(Struct, frozen=True):
     def count_filters(self, expiry: datetime) -> FilterCounts:
         """Return how many of the sessions each filter keeps; `expiry` is that of the last one."""
         live, marks = self.present.live, self.present.marks
-        # Rules out nearly all sessions: looking at the paths of 10,000 takes 13 ms.
-        last_change = find_last_change(expiry, self.present)
-        old = (each for each in self.sessions if each.modified <= last_change)
         return FilterCounts(
             live=sum(each.id in live for each in self.sessions),
             starred=sum(marks.get(each.id, NO_MARK).starred for each in self.sessions),
             errors=sum(bool(each.error_count) for each in self.sessions),
             compacted=sum(bool(each.compaction_count) for each in self.sessions),
-            expiring=sum(expires_by(each, expiry, self.present) for each in old),
+            expiring=len(self.list_expiring(expiry)),
         )
+
+    def list_expiring(self, expiry: datetime) -> list[SessionListing]:
+        """Return the sessions that Claude Code may delete at that time or before."""
+        # Rules out nearly all sessions: looking at the paths of 10,000 takes 13 ms.
+        last_change = find_last_change(expiry, self.present)
+        old = (each for each in self.sessions if each.modified <= last_change)
+        return [each for each in old if expires_by(each, expiry, self.present)]
 
     def group(self, find_key: Callable[[SessionListing], Key]) -> dict[Key, list[SessionListing]]:
         """Return the sessions by key, in order of first occurrence."""

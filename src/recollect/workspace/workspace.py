@@ -263,8 +263,12 @@ class Workspace(WorkspaceResources):
     def overview(self) -> Overview:
         """Return activity, this week's figures, running and expiring sessions, and projects."""
         from recollect.workspace.activity_overview import load_reports, make_overview
+        from recollect.workspace.session_queries import find_runtime_state
+        from recollect.workspace.session_selection import SessionSelection
 
-        return make_overview(self, load_reports(self))
+        found = self.sessions(with_usage=False).sessions
+        selection = SessionSelection(found, find_runtime_state(self, self.read_usage()[0]))
+        return make_overview(self, selection, load_reports(self))
 
     def mark(
         self, name: str, *, starred: bool | None = None, note: str | None = None
