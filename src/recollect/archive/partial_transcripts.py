@@ -286,8 +286,8 @@ _DECODER: Final = msgspec.json.Decoder(_HistoryLine)
 
 UNKNOWN_PROJECT: Final = "unknown-project"
 EXPLANATION: Final = (
-    "Partial session. Claude Code has deleted the transcript; Recollect has put together what is "
-    "left of it: {parts}. Replies, tool calls and usage are lost."
+    "Partial session. Claude Code has deleted the transcript. Recovered: {parts}. Replies, tool "
+    "calls and usage are lost."
 )
 
 

@@ -213,8 +213,8 @@ def iter_causes(report: CauseDocument) -> Iterator[str]:
     if report.unread_files:
         count = format_number(report.unread_files)
         yield faint(
-            f"{count} transcripts no longer exist. Usage that only they could explain is "
-            "under other."
+            f"{count} transcripts no longer exist. Usage that cannot be explained without them is "
+            "listed under other."
         )
 
 

@@ -113,7 +113,7 @@ def decode_body(data: bytes, wanted: type[S]) -> S:
     except msgspec.ValidationError as error:
         raise _explain(str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadParameter("", "The body is not JSON.") from error
+        raise BadParameter("", "The body is not valid JSON.") from error
 
 
 def _explain(message: str) -> BadParameter:

@@ -45,7 +45,7 @@ _ACTION_ERRORS: Final = {
     401: _ERRORS[401],
     403: "Not sent by a page of this server, wrong nonce, or running Claude Code is not allowed.",
     404: "No such conversation.",
-    409: "It has ended, the request is settled, or too many conversations are running.",
+    409: "The conversation has ended, the request is settled, or too many are running.",
     422: _ERRORS[422],
 }
 _PAGES_ONLY: Final = (

@@ -250,7 +250,9 @@ class Archiving:
             return RedirectResponse("/", 303)
         if not http_messages.is_from_page(request):
             return http_messages.json_error(
-                403, "not_a_page", "Pages archive sessions; programs run `recollect archive sync`."
+                403,
+                "not_a_page",
+                "Only pages of this server can do this. Use `recollect archive sync`.",
             )
         count = await to_thread.run_sync(self._archive)
         return RedirectResponse(f"/?{urlencode({'archived': count})}", 303)
@@ -275,7 +277,7 @@ class Archiving:
 
 SIGN_IN = "/sign-in"
 _NO_KEY = (
-    "This needs a key. Open the address that `recollect serve` printed, or send "
+    "This needs a key. Open the URL that `recollect serve` printed, or send "
     "`Authorization: Bearer …` with the key from server.json in the data directory."
 )
 

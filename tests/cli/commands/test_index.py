@@ -51,14 +51,14 @@ def test_what_is_new_is_read(run_recollect: RunRecollect, world: World) -> None:
         "Transcripts  2",
         "Messages     3 counted",
         "Copies       1 not counted",
-        "Texts        not indexed yet; the first search or `recollect index --text` does it",
+        "Texts        not indexed yet; indexed by the first search or `recollect index --text`",
     ]
     assert run_recollect("index").stdout.splitlines()[0] == "Already up to date."
 
 
 def test_a_look_changes_nothing(run_recollect: RunRecollect, world: World) -> None:
     """Neither without an index nor with an outdated one."""
-    text = "not created yet; the first command that needs it creates it"
+    text = "not created yet; created on first use"
     assert run_recollect("index", "--status") == Finished(
         0, f"Index  {world.data / INDEX_NAME}\nState  {text}\n", ""
     )
@@ -96,7 +96,7 @@ def test_texts_are_read_on_request(run_recollect: RunRecollect, world: World) ->
     document = load(run_recollect("index", "--json"))
     assert document.text == TextStatus(bytes=document.text.bytes, files_behind=1)
     *_, texts = run_recollect("index").stdout.splitlines()
-    assert texts == f"Texts        {size}, 1 file to index; the next search does it"
+    assert texts == f"Texts        {size}, 1 file to index; updated by the next search"
     assert load(run_recollect("index", "--text", "--json")).text.is_current
 
 
@@ -118,7 +118,7 @@ def test_damage_is_detected_and_repaired(run_recollect: RunRecollect, world: Wor
     result = run_recollect("index", "--status")
     assert (result.code, result.stdout.splitlines()[1]) == (
         5,
-        "State  damaged or outdated; the next command that needs it rebuilds it",
+        "State  damaged or outdated; rebuilt on next use",
     )
     assert load(run_recollect("index", "--json")).is_sound
 

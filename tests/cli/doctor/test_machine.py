@@ -121,7 +121,7 @@ def test_an_index_that_is_none_or_broken_says_what_happens_next() -> None:
     missing = replace(INDEX, byte_count=0, is_sound=False)
     broken = replace(INDEX, is_sound=False)
     assert [list(iter_index(index, "3.50.0", 90))[1] for index in (missing, broken)] == [
-        "  State   not created yet; the first command that needs it creates it",
+        "  State   not created yet; created on first use",
         "  State   unusable; run `recollect index` to rebuild it or see why",
     ]
     assert list(iter_index(missing, "3.50.0", 90))[-1] == (

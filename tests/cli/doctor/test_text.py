@@ -125,7 +125,7 @@ def test_nothing_to_report() -> None:
         "  None.",
         "",
         "Drift",
-        "  None: this version knows every type and field.",
+        "  None: all types and fields are known.",
         "",
         "Damage",
         "  None.",

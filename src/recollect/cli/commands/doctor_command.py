@@ -170,7 +170,7 @@ def iter_archive(archive: ArchiveReport | None, columns: int) -> Iterator[str]:
 
 def _describe_state(index: IndexReport) -> str:
     if not index.byte_count:
-        return "not created yet; the first command that needs it creates it"
+        return "not created yet; created on first use"
     if not index.is_sound:
         return "unusable; run `recollect index` to rebuild it or see why"
     state = "up to date" if index.is_current else "out of date"
@@ -296,7 +296,7 @@ def _iter_counts(counts: Counts, noun: str, columns: int) -> Iterator[str]:
 
 def _iter_drift(report: HealthReport, columns: int) -> Iterator[str]:
     if not report.has_drift:
-        yield from terminal_output.wrap("None: this version knows every type and field.", columns)
+        yield from terminal_output.wrap("None: all types and fields are known.", columns)
     types, fields, misfits = report.unknown_types, report.unknown_fields, report.misfits
     for listing in (
         _Listing("Types unknown to this version:", "type", "><", _rows_of(types)),

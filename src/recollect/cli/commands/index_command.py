@@ -44,9 +44,9 @@ def _describe_reading(document: IndexDocument) -> str:
 
 def _describe_state(document: IndexDocument) -> str:
     if not document.bytes:
-        return "not created yet; the first command that needs it creates it"
+        return "not created yet; created on first use"
     if not document.is_sound:
-        return "damaged or outdated; the next command that needs it rebuilds it"
+        return "damaged or outdated; rebuilt on next use"
     if not document.is_current:
         return "out of date; run `recollect index` to update it"
     return "up to date"
@@ -57,8 +57,8 @@ def _describe_texts(text: TextStatus) -> str:
     if text.is_current:
         return f"{size}, up to date"
     if not text.bytes:
-        return "not indexed yet; the first search or `recollect index --text` does it"
-    return f"{size}, {format_count(text.files_behind, 'file')} to index; the next search does it"
+        return "not indexed yet; indexed by the first search or `recollect index --text`"
+    return f"{size}, {format_count(text.files_behind, 'file')} to index; updated by the next search"
 
 
 @click.command("index")

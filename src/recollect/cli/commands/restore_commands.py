@@ -215,7 +215,7 @@ def restore_command(target: str, **options: Unpack[_Options]) -> None:
     encoding are taken from Claude Code's backup, the current file, or the last commit.
 
     With --checkpoint, files outside the session's directory and files that did not exist at the
-    prompt are left alone.
+    prompt are skipped.
 
     \b
       recollect restore src/app.py --at 3
@@ -272,7 +272,7 @@ def _restore_checkpoint(session: str, number: int, options: _Options) -> None:
         place = find_target(state.path, found.directory, directory)
         reason = _find_problem(state, place)
         if reason is not None or place is None or state.version is None:
-            click.echo(f"recollect: {_show(state.path)} is left alone: {reason}.", err=True)
+            click.echo(f"recollect: Skipped {_show(state.path)}: {reason}.", err=True)
             continue
         name = state.version.backup
         backup = backups.read(*name) if name else None

@@ -125,7 +125,7 @@ class ConversationActions:
         draft = hosted.find_draft(wanted.name)
         if draft is None or not await hosted.conversation.cancel_prompt(wanted.name):
             raise http_messages.Refused(
-                _CONFLICT, "taken", "Claude Code has already taken this message."
+                _CONFLICT, "taken", "Claude Code has already received this message."
             )
         return http_messages.json_response(draft)
 

@@ -127,7 +127,7 @@ def make_answer(
         case _:
             answer = None
     if answer is None:
-        raise BadParameter("decision", "This request cannot be answered like that.")
+        raise BadParameter("decision", "This is not a valid decision for this kind of request.")
     return answer
 
 

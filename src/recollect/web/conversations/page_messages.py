@@ -50,8 +50,12 @@ PAGE_EVENTS: Final[dict[str, EventKind]] = {
     "status": EventKind(ConversationStatusEvent, "Status, settings or cost changed."),
     "block": EventKind(BlockEvent, "The model is writing: a block was started or has more text."),
     "record": EventKind(RecordEvent, "A block is complete; its turn can be loaded."),
-    "prompt": EventKind(PromptEvent, "A prompt was queued, taken or withdrawn."),
-    "request": EventKind(RequestEvent, "Claude Code made a request, or a request was settled."),
+    "prompt": EventKind(
+        PromptEvent, "A prompt was queued, picked up by Claude Code, or withdrawn."
+    ),
+    "request": EventKind(
+        RequestEvent, "Claude Code made a request, or a request is no longer open."
+    ),
     "tasks": EventKind(TasksEvent, "The background tasks changed."),
     "notice": EventKind(ConversationNotice, "A notice to show, such as a line on stderr."),
     "finished": EventKind(ConversationStatusEvent, "The turn is over."),
