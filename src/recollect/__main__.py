@@ -1,4 +1,4 @@
-"""Lets `python -m recollect` do what the `recollect` command does; it knows nothing else."""
+"""Run the command line as `python -m recollect`."""
 
 from recollect.cli import main
 

@@ -273,10 +273,10 @@ class PartTurns(NamedTuple):
 
 
 def find_unrepeated_turns(parts: Sequence[PartTurns], wanted: int) -> list[range]:
-    """Return the turns of each session of a thread that are to be read.
+    """Return the turns of each session in the thread of the session at `wanted`, without repeats.
 
-    The thread is that of the session at `wanted`. A copy of it that was made in the middle is an
-    alternative to what it says after that: the thread ends before such a copy.
+    A copy that was made in the middle of that session or a later one is an alternative to its
+    remaining turns, so the thread ends before such a copy.
     """
     ranges = [range(len(part.keys)) for part in parts[:1]]
     for before, part in pairwise(parts):

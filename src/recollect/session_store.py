@@ -38,7 +38,7 @@ MAX_TAIL: Final = 256 * 1024
 
 
 class SessionKey(TypedDict):
-    """Names a transcript: that of a session, or with a subpath one that belongs to it."""
+    """Identifies the transcript of a session or, with a subpath, one that belongs to it."""
 
     project_key: str
     session_id: str
@@ -108,7 +108,7 @@ class ArchiveSessionStore:
         return await self._run(lambda: self._list_subkeys(key))
 
     async def delete(self, key: SessionKey) -> None:
-        """Remove a transcript for good; that of a session with everything that belongs to it."""
+        """Remove a transcript for good; without a subpath, the whole session."""
         await self._run(lambda: self._delete(key))
 
     async def _run(self, act: Callable[[], T]) -> T:
@@ -127,7 +127,7 @@ class ArchiveSessionStore:
             file = self._open_file(path)
             added = b"".join(map(_encode, _drop_known(entries, file.uuids)))
             if added:
-                # Until it is stored: after a failure only what is on disk is to be believed.
+                # Until it is stored: after a failure only the files on disk can be trusted.
                 self._manifests = None
                 self._store(file, path, place, added)
 

@@ -56,8 +56,8 @@ def end_with_parent() -> None:
     if sys.platform == "linux":
         import fcntl  # does not exist on Windows
 
-        # The end of the parent makes its pipe readable, and the kernel says so by a signal that
-        # ends a process by default. A thread that waits for it would forbid forking.
+        # When the parent exits, its pipe becomes readable, and the kernel sends a signal that
+        # terminates a process by default. A waiting thread would make forking unsafe.
         fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
         flags = fcntl.fcntl(parent.sentinel, fcntl.F_GETFL)
         fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)

@@ -1,8 +1,8 @@
-"""Claude directories with deleted files, which are read from the archive.
+"""An overlay on a Claude directory: deleted files are read from the archive.
 
-When mounted at a Claude directory, it reads from disk and adds the files that only the archive has,
-under their original names. Lists, searches and figures are therefore the same before and after
-Claude Code deletes a session. Files on disk always take precedence.
+An `ArchiveSource` mounted at a Claude directory reads from disk, and adds files that are only in
+the archive under their original names. Lists, searches and figures are therefore the same before
+and after Claude Code deletes a session. Files on disk always take precedence.
 """
 
 import io
@@ -224,7 +224,7 @@ class _ArchivedFile(io.RawIOBase):
 
 
 def _drop_moved(known: Sequence[KnownFile], point: str) -> list[KnownFile]:
-    """Leave out files in a project directory that their session has moved from."""
+    """Leave out files in a project directory if their session has moved to another one."""
     homes = {
         each.version.session: each.version.path.split("/")[1]
         for each in known

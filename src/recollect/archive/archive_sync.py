@@ -1,9 +1,9 @@
 """Copy new and changed files of Claude directories to the archive.
 
-Only appended bytes are stored: a version shares the pieces of the previous one as far as both are
-equal, followed by new pieces. All new bytes of a session are packed into objects together, which
-compresses better than file by file and keeps sessions apart, so that one can be forgotten without
-touching another. Nothing is removed from the archive when a file shrinks or is deleted.
+Only appended bytes are stored: a version shares the pieces of the previous one up to the first
+difference, followed by new pieces. All new bytes of a session are packed into objects together,
+which compresses better than file by file and keeps sessions apart, so that one can be forgotten
+without touching another. Nothing is removed from the archive when a file shrinks or is deleted.
 
 A manifest is written after every `BATCH` of bytes, so an interrupted first sync can continue from
 there.

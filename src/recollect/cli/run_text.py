@@ -66,7 +66,7 @@ def describe_end(session: stream_session.StreamSession, code: int) -> RunDocumen
 
 
 _MARGIN = 2
-"""Lines of the terminal to leave free: that of the cursor and one above."""
+"""Terminal lines to leave free: the line of the cursor and one above it."""
 
 
 class Screen:

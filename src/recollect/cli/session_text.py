@@ -168,5 +168,5 @@ def _list_agents(
 
 
 def _count_calls(count: int) -> str:
-    """Return a count whose digits line up with those of others."""
+    """Return a count, padded so that the digits of several counts line up."""
     return f"{format_count(count, 'call'):<{len(f'{count:,} calls')}}" if count else ""

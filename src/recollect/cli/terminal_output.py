@@ -83,7 +83,7 @@ def count_columns() -> int:
 
 
 def count_table_columns() -> int:
-    """Return the width of tables: that of the terminal, or unlimited in a pipe or file.
+    """Return the width of tables: the terminal width, or unlimited in a pipe or file.
 
     COLUMNS limits them everywhere.
     """
@@ -172,7 +172,7 @@ def show_lines(lines: Iterable[str], *, is_paged: bool = True, start: str | None
 
 @contextmanager
 def _less_options(start: str | None) -> Iterator[None]:
-    """Set the options of `less` while it runs, on top of those of the user."""
+    """Add our options for `less` to the user's while it runs."""
     given = os.environ.get("LESS")
     options = given if given is not None else "RX" if _always.get() else "FRX"
     # A little below the top, so that the lines before it are visible too.

@@ -194,7 +194,7 @@ def iter_usage(
 ) -> Iterator[str]:
     """Yield the lines of the report, none longer than `columns`.
 
-    `pace` is that of the current block, `omitted` the number of omitted rows.
+    `burn_rate` is that of the current block, `omitted` the number of omitted rows.
     """
     query = report.query
     noun = NOUNS.get(query.group, query.group.value)

@@ -147,7 +147,7 @@ class HealthReport(Struct, frozen=True, kw_only=True):
 
     @property
     def has_drift(self) -> bool:
-        """Whether there is anything that this version of Recollect does not know."""
+        """Whether anything is unknown to this version of Recollect."""
         return bool(self.unknown_types or self.unknown_fields or self.misfits)
 
     @property

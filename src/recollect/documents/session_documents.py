@@ -27,7 +27,7 @@ class ShowDocument(Struct, frozen=True, kw_only=True):
     session: session_listing.Metadata
     turns: tuple[turn_documents.TurnView, ...]
     at: str | None = None
-    """The anchor of the place in `--at`: a uuid or `turn-3`; for a subagent that of its call."""
+    """The anchor of the place in `--at`: a uuid or `turn-3`; in a subagent, that of its call."""
 
 
 class ShowHead(Struct, frozen=True, kw_only=True):

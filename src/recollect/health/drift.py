@@ -1,4 +1,4 @@
-"""Find format drift: fields, kinds and values of a line that its declared type does not know.
+"""Find format drift: fields, kinds and values of a line that its declared type does not have.
 
 The declared types are the only list of known names, so declaring a field is enough to make it
 known. Fields declared `Raw` are opaque. Recursion follows the types, whose depth is fixed, never

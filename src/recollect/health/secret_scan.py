@@ -1,4 +1,4 @@
-"""Where the secrets in transcripts are: kind, session and turn, never the value.
+"""Find the secrets in transcripts: kind, session and turn, never the value.
 
 Answers from what the text pass has noted of a transcript. One that it has not read is scanned:
 every line as plain JSON, so that unknown and damaged records are included. The model of a session
@@ -52,7 +52,7 @@ def scan_transcripts(
     notes: SecretNotes = NO_NOTES,
     policy: RedactionPolicy = DEFAULT_POLICY,
 ) -> ScanReport:
-    """Scan transcripts and the output beside them; `watch` gets the files done and in total.
+    """Scan transcripts and the output beside them; `on_progress` gets the files done and in total.
 
     A transcript that `notes` are up to date with is not read.
     """

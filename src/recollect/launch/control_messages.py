@@ -191,7 +191,7 @@ def _describe_rule(rule: _Rule) -> str:
 def make_response(
     request: conversation_events.ConversationRequest, answer: conversation_events.RequestAnswer
 ) -> tuple[str, dict[str, object]]:
-    """Return how `answer` settles `request`, and the response to send.
+    """Return the outcome of `request`, such as `allowed`, and the response to send.
 
     Raises UsageError if it does not answer this kind of request.
     """

@@ -1,4 +1,4 @@
-"""Links into the web app, if it is running.
+"""Links to the web app, if it is running.
 
 A running server has a state file in the data directory, which is valid only while its process is
 alive.
@@ -19,7 +19,7 @@ _SECONDS: Final = 10.0
 
 
 class Server(msgspec.Struct, frozen=True):
-    """The address and process of a running web app."""
+    """The URL and process of a running web app."""
 
     pid: int
     port: int

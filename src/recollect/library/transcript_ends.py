@@ -1,14 +1,14 @@
-"""What the head and tail of a transcript reveal without reading all of it: where it was written,
-its listing, titles of other sessions in it, and whether it is a session at all.
+"""Read the head and tail of a transcript: its working directory, its listing, titles of other
+sessions in it, and whether it is a session at all.
 
-Knows how much to read, and leaves to `recollect.session` what records mean. The first read is
-64 KB, as in the client's own lister, and half of that at the end; unlike there, a line that is
-longer makes the read grow, and the rest is searched for the few lines that name the
-session. So a list gives a session the title that the opened session has, without decoding it.
+Decides how much to read; `recollect.session` interprets the records. The first read is 64 KB, as in
+the client's own lister, and half of that at the end. Unlike there, more is read if a line is
+longer, and the rest of the file is searched for the few lines that name the session, so a listing
+has the same title as the opened session although the file is not decoded.
 
-Clients 1.0.x wrote `summary` records for other sessions into the file that they had just opened, by
-the uuid of a record; those stand at its start. Leftovers of a resume, files that are empty or hold
-only such summaries, are not sessions.
+Clients 1.0.x wrote `summary` records for other sessions, by the uuid of a record, at the start of
+the file that they had just opened. Leftovers of a resume, which are empty or have only such
+summaries, are not sessions.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -312,9 +312,9 @@ class _Middle(NamedTuple):
 
 
 def _choose_marks(tail: Iterable[envelope.Record]) -> list[bytes]:
-    """The marks of what the end of a file leaves open: a later record takes the place of others.
+    """Return the marks of lines to search for, unless a record in the tail takes precedence.
 
-    A title that the user gave comes before all others, and one by a model before the rest.
+    A title by the user takes precedence over all others, and one by a model over the rest.
     """
     known = {type(record): _read_name(record) for record in tail}
     marks = [] if known.get(state.Tag) else [marked_lines.TAG]

@@ -153,7 +153,7 @@ class _Follower:
             yield live_events.CaughtUp(checkpoint=self._checkpoint)
 
     async def _queue_changes(self) -> None:
-        """Queue changed files, and survey the scope if an unknown path changed."""
+        """Queue changed files, and scan the scope if an unknown path changed."""
         for path in sorted(self._watcher.take_changes()):
             if path in self._files:
                 self._queue[path] = None

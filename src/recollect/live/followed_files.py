@@ -317,7 +317,7 @@ class RootScope:
         if transcript.path not in self._cwd_matches:
             cwd = find_cwd(transcript.path)
             if cwd is None:
-                # The first lines do not name a directory yet; the next survey tries again.
+                # The first lines do not name a directory yet; the next scan tries again.
                 return False
             self._cwd_matches[transcript.path] = wanted in cwd.casefold()
         return self._cwd_matches[transcript.path]

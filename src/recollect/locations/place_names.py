@@ -1,6 +1,6 @@
 """The names of places: a session, and a record or a turn in it.
 
-A place is written `SESSION#RECORD`, `SESSION:TURN` or as an address of the web app, and is accepted
+A place is written `SESSION#RECORD`, `SESSION:TURN` or as a URL of the web app, and is accepted
 wherever a session is named. RECORD is a uuid; a line without one is `line-OFFSET`. Titles may
 contain `#` and `:` too, so a name can have two readings, the likelier first. Nothing here knows
 which sessions exist.
@@ -40,11 +40,11 @@ class PlaceName(NamedTuple):
     turn: int | None = None
     """Counted from 1; negative numbers count from the end."""
     offset: int | None = None
-    """Where the record is in its file, in addresses that say it: several may share a uuid."""
+    """The offset of the record, for URLs that have it: several records may share a uuid."""
 
     @property
     def anchor(self) -> str | None:
-        """What follows the `#` in an address of the place."""
+        """Return the fragment of the place in a URL."""
         if self.record:
             return _quote(self.record)
         return f"{TURN_PREFIX}{self.turn}" if self.turn else None

@@ -161,7 +161,7 @@ def _fit_parts(raw: msgspec.Raw | bytes, wanted: Any, path: str, misfits: list[s
 def _find_alternatives(wanted: Any) -> _Alternatives:
     is_union = get_origin(wanted) in (Union, types.UnionType)
     members = get_args(wanted) if is_union else (wanted,)
-    # Structs of a union all have a tag, in the same field; one that stands alone may have none.
+    # Structs of a union all have a tag, in the same field; one outside a union may have none.
     structs = [member for member in members if isinstance(member, type(msgspec.Struct))]
     configs = {struct: struct.__struct_config__ for struct in structs}
     by_tag = {config.tag: struct for struct, config in configs.items() if config.tag is not None}

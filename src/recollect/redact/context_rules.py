@@ -137,7 +137,7 @@ CONTEXT_RULES: Final[tuple[Rule, ...]] = (
         r"://([A-Za-z0-9_\-]{20,200})(?::x-oauth-basic)?@",
         _check_token_as_user,
     ),
-    # Anyone who knows the address of a webhook can post to it.
+    # Anyone who knows the URL of a webhook can post to it.
     _context(
         "webhook-url",
         "hooks.|/hook/|/hooks/|webhook/|webhooks/",
@@ -252,7 +252,7 @@ _QUALIFIED: Final = compile_lazily(
     rb"(?i)(?:[a-z0-9][_\-.]|(?:^|[^a-z])(?!(?:the|a|an|this|that|if|new|one|each|same)\b)[a-z0-9]+\x20)"
     rb"(?:key|token|auth)$|[a-z]key$|(?:^|\W)token$"
 )
-"""A name that says what the key is for; a bare `key` is as often that of a cache or a table."""
+"""A qualified name, such as `deploy_key`; a bare `key` may as well belong to a cache or a table."""
 _ODD: Final = compile_lazily(rb"(?i)certificate$|licen[cs]e$|salt$|api.?hash$")
 """Names that few secrets but many other values are assigned to."""
 _PASSWORD: Final = compile_lazily(rb"(?i)passw|passphrase|passcode|pwd|_pass\b|\bpass$|^pass$")

@@ -2,7 +2,7 @@
 
 A history has gigabytes and hardly any secrets, so lines are neither decoded nor copied. Keywords
 are searched for in the raw bytes, in common spellings and in base64; around each match, a short
-stretch is checked with the rules. The caller runs a full scan on the lines found here. Secrets
+range is checked with the rules. The caller runs a full scan on the lines found here. Secrets
 without a keyword are missed: definite ones always have one, some likely ones do not.
 """
 
@@ -34,7 +34,7 @@ _AFTER: Final = 320
 _LONG_AFTER: Final = 1_200
 _LONG_KINDS: Final = frozenset({"jwt", "cookie", "command-password", "1password-token"})
 _CERTAIN: Final = frozenset({"-----begin", "putty-user-key-file"})
-"""Keywords of multi-line keys, for which a short stretch is not enough."""
+"""Keywords of multi-line keys, for which a short range is not enough."""
 _MIN_FAST: Final = 3_000_000
 """Minimum number of bytes for which the fast search saves more time than it takes to load."""
 _DISCORD_TOKEN: Final = rb"\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27}"
@@ -198,7 +198,7 @@ def _find_line(data: bytes, at: int) -> tuple[int, int]:
 def _check_near(
     data: bytes, start: int, after: int, detectors: tuple[_Detect, ...], *, is_hint: bool
 ) -> bool:
-    """Return whether a rule matches in the stretch around a keyword."""
+    """Return whether a rule matches in the range around a keyword."""
     before = data[max(0, start - _BEFORE) : start].rpartition(b"\n")[2]
     following = data[start : start + after].partition(b"\n")[0]
     return _has_match_near(before, following, detectors, is_hint)

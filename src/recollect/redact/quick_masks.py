@@ -16,7 +16,7 @@ _PAIRS: Final = ("pass", "basic", "curl", "wget", "http", "machine")
 _PAIR: Final = re.compile(r"pass[=:]|(?:basic|curl|wget|http|machine)\s")
 _MIN_LONG: Final = 16
 _UNLIKE_WORDS: Final = re.compile(
-    # Sixteen characters with a digit, twenty with a capital, a login in an address, encoded bytes.
+    # Sixteen characters with a digit, twenty with a capital, a login in a URL, encoded bytes.
     r"(?<![\w\-+=.~])(?=[\w\-+=.~]*[0-9])[\w\-+=.~]{16,}"
     r"|(?<![A-Za-z0-9])(?=[a-z0-9_\-.~]*[A-Z])(?:[A-Za-z0-9]{20,}|[\w\-.~]{24,})"
     r"|://[^\s/]*:[^\s/]*@|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}"

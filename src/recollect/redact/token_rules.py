@@ -274,7 +274,7 @@ _FILE: Final = compile_lazily(
 
 _MIN_WORD: Final = 20
 _WORD_CHARACTERS: Final = rb"[A-Za-z0-9_.~+/%@#\\\-]"
-"""Including characters that join a word to a path, an address or base64."""
+"""Including characters that join a word to a path, a URL or base64."""
 LONG_WORD: Final = rb"%b{%d,}" % (_WORD_CHARACTERS, _MIN_WORD)
 _WORD_MARKS: Final = make_marks(_WORD_CHARACTERS)
 _CANDIDATE: Final = compile_lazily(

@@ -104,7 +104,7 @@ class SessionGroups:
     def list_texts(
         self, names: Collection[Session], most: int, *, recent: bool
     ) -> dict[Session, list[int]]:
-        """Return the handles of the `most` best, or newest, texts of each session."""
+        """Return the handles of the `limit` best, or newest, texts of each session."""
         wanted: dict[int, list[tuple[float, int]]] = {}
         texts: dict[Session, list[tuple[float, int]]] = {name: [] for name in names}
         for name in names:
@@ -160,7 +160,7 @@ def make_facets(
 def _list_projects(
     counts: Counter[tuple[int, str]], names: Mapping[int, str]
 ) -> tuple[FacetValue, ...]:
-    """Return work directories; one has the texts below it too, and those of its files."""
+    """Return work directories; counts include texts of subdirectories and of their files."""
     by_cwd: Counter[int] = Counter()
     for (cwd, _), count in counts.items():
         by_cwd[cwd] += count

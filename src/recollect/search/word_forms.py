@@ -81,7 +81,7 @@ def count_edits(first: str, second: str) -> int:
 
 MIN_LENGTH: Final = 3
 MAX_TERMS: Final = 32
-"""Maximum number of containing terms in a quick search: more take longer than the rest of it."""
+"""Maximum number of containing terms in a quick search: more would take longer than the rest."""
 
 MAX_ALL_TERMS: Final = 10_000
 """The same for other searches: about a second per gigabyte."""
@@ -118,7 +118,7 @@ _BETWEEN: Final = r"[\W_]+"
 
 
 class TermList(Protocol):
-    """Lookups of terms that widening needs; they return at most `most` terms, shortest first."""
+    """Lookups of terms that widening needs; they return at most `limit` terms, shortest first."""
 
     def find_terms(self, part: str, most: int) -> list[str]:
         """Return terms that contain `part`."""

@@ -1,8 +1,8 @@
-"""Prompts that are only in queue records, as links of the conversation.
+"""Insert prompts that are only in queue records into the conversation.
 
 Clients from 2.0.77 to 2.1.36 recorded prompts typed during a turn only in queue records; newer ones
 also write an attachment or a user record with the same text, which is then the prompt. A prompt
-that left the queue without reaching the model is kept too.
+that was removed from the queue without being sent is kept too.
 """
 
 from collections import defaultdict
@@ -70,7 +70,7 @@ def insert_queued(
         return chain
     added: defaultdict[int, list[_Exit]] = defaultdict(list)
     recorded = _Recorded(chain, entered)
-    # From the last one back, because a record belongs to the closest of equal prompts before it.
+    # Backwards, because a record belongs to the closest of equal prompts before it.
     for gone in sorted(_iter_exits(lines), key=lambda gone: -gone.entry.number):
         if gone.entry.words and not recorded.take(gone.entry):
             added[_find_place(chain, gone)].insert(0, gone)

@@ -176,7 +176,7 @@ class Session:
 
     @property
     def copies(self) -> dict[str, str]:
-        """Uuids of lines that repeat an earlier line of the file, with those of the originals."""
+        """Uuids of repeated lines, mapped to the uuids of the lines that they repeat."""
         return self._conversation.copies
 
     @property

@@ -47,8 +47,8 @@ T = TypeVar("T")
 def merge_by_time(streams: Iterable[Iterable[T]], get_time: Callable[[T], str | None]) -> list[T]:
     """Merge several streams by time.
 
-    Within a stream the order stays: an entry without a time, or with one before that of the entry
-    before it, counts as being of that entry's time.
+    Streams keep their order: an entry without a time, or with an earlier time than the entry before
+    it, counts as if it had the time of the entry before it.
     """
     timed: list[tuple[float, T]] = []
     for stream in streams:

@@ -300,7 +300,7 @@ def classify_round(
     """Return the role of a user message in the course of its session; None for replies.
 
     `messages` are those of the session: the first one that opens a turn starts it. `parentUuid` and
-    `permissionMode` are no help: hooks come before the first prompt, and every prompt has a mode. A
+    `permissionMode` do not tell: hooks come before the first prompt, and every prompt has a mode. A
     session that starts with a summary, or with a prompt of another session, resumes that one.
     Copies often have no mark; `is_copy` is for callers that know the message is one.
     """

@@ -97,7 +97,7 @@ def load_files(
     """Every known transcript by its path, with its number.
 
     With `paths`, only these and the deleted ones, which may have been moved. With `is_trusted`,
-    pages have checksums, so those of the rows are not compared.
+    pages have checksums, so row checksums are not compared.
     """
     files: dict[str, tuple[int, FileRow]] = {}
     if paths is None:

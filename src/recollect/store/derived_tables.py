@@ -19,7 +19,7 @@ _OUTLINES_VERSION: Final = "3"
 """Incremented when the content of outlines changes; those of another version are deleted."""
 
 _TABLES: Final = """
--- One row a session. `signature` is of the states of all its transcripts when they were read.
+-- One row per session. `signature` is a hash of the states of its transcripts when they were read.
 CREATE TABLE IF NOT EXISTS edit_outlines (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS edit_outlines (
     outline BLOB NOT NULL
 );
 
--- The names of the files that an outline is about, as hashes, without directories and case.
+-- Hashes of the names of the files in an outline, without directories and ignoring case.
 CREATE TABLE IF NOT EXISTS edited_names (
     outline INTEGER NOT NULL,
     name INTEGER NOT NULL,
@@ -112,7 +112,7 @@ _NOTES_VERSION: Final = "1"
 """Incremented when the content of notes changes; those of another version are deleted."""
 
 _TABLE: Final = """
--- One row a transcript that was read whole. `inode`, `size` and `mtime_ns` are those it had then.
+-- One row per transcript that was read completely, with its `inode`, `size` and `mtime_ns` then.
 CREATE TABLE IF NOT EXISTS reply_notes (
     path TEXT PRIMARY KEY,
     inode INTEGER NOT NULL,

@@ -148,8 +148,8 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- One row a transcript. `position` is how far it can be taken up again, always the start of a line.
--- `crc` is that of the texts, which nothing else would show to be damaged.
+-- One row per transcript. `position` is where reading resumes, always the start of a line. `crc` is
+-- the checksum of the text columns, in which damage could not be detected otherwise.
 CREATE TABLE files (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
@@ -171,24 +171,25 @@ CREATE TABLE files (
     crc INTEGER NOT NULL
 );
 
--- Offset and length of the lines of a transcript that may name its session, as 64-bit numbers in
--- pairs: a list reads these instead of searching the file. Without a row they are not known.
+-- Offset and length of the lines of a transcript that may name its session, as pairs of 64-bit
+-- integers: a list reads these instead of searching the file. Without a row they are not known.
 CREATE TABLE naming_lines (
     file_id INTEGER PRIMARY KEY,
     spans BLOB NOT NULL
 );
 
--- Texts that repeat on thousands of messages, stored once.
+-- Strings that thousands of messages share, stored once.
 CREATE TABLE names (
     id INTEGER PRIMARY KEY,
     text TEXT NOT NULL UNIQUE,
     crc INTEGER NOT NULL
 );
 
--- One row a message and file: the union of its lines there. Copies of a message in other files are
--- rows too. `late_5m` and `late_1h` are cache writes that only the split by lifetime tells of.
--- `usage` is JSON, and there only where tokens and terms do not tell the cost. `client_cost` is
--- what an old client noted. `is_relayed` marks what progress records repeat of subagents.
+-- One row per message and file, which merges its lines there. Copies of a message in other files
+-- have rows of their own. `late_5m` and `late_1h` are cache writes that are only in the split by
+-- lifetime. `usage` is JSON, stored only if tokens and terms do not determine the cost.
+-- `client_cost` is the cost that an old client recorded. `is_relayed` marks messages of subagents
+-- that are only in progress records.
 CREATE TABLE messages (
     id INTEGER PRIMARY KEY,
     file_id INTEGER NOT NULL,
@@ -217,8 +218,8 @@ CREATE TABLE messages (
 CREATE INDEX messages_by_key ON messages (message_id);
 CREATE INDEX messages_by_file ON messages (file_id);
 
--- The messages whose counted figures are not those of their own row, because a copy in another
--- file has the larger ones or the earlier time.
+-- Counted messages whose figures come from a copy in another file, because it has larger figures or
+-- an earlier time.
 CREATE TABLE corrections (
     message INTEGER PRIMARY KEY,
     {_CLASSES},
@@ -227,7 +228,7 @@ CREATE TABLE corrections (
     tools INTEGER
 );
 
--- What counts, by hour, file and circumstances: what reports read, so that they stay quick.
+-- Totals of counted messages, by hour, file and context, so that reports are fast.
 CREATE TABLE hours (
     file_id INTEGER NOT NULL,
     hour INTEGER,
@@ -241,8 +242,8 @@ CREATE TABLE hours (
 );
 CREATE INDEX hours_by_file ON hours (file_id);
 
--- The same by hour and model only, over all files: enough for reports by time, and as many rows
--- however many files there are.
+-- The same by hour and model, over all files: enough for reports by time, and the number of rows
+-- does not grow with the number of files.
 CREATE TABLE sums (
     hour INTEGER NOT NULL,
     model INTEGER NOT NULL,
@@ -250,19 +251,19 @@ CREATE TABLE sums (
     PRIMARY KEY (hour, model)
 ) WITHOUT ROWID;
 
--- What went wrong with a file, until it is read without trouble.
+-- Why a file could not be read; deleted when it has been read.
 CREATE TABLE problems (
     path TEXT PRIMARY KEY,
     reason TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- One row a transcript that a list has shown or whose tool calls were counted, deleted ones too.
+-- One row per transcript that was listed or whose tool calls were counted, including deleted ones.
 -- `inode`, `size` and `mtime_ns` are those of the file when it was listed, and with `counted_` when
--- it was read whole, which `all_models` and what follows need. With a time of -1 the file is read
--- again; a negative time is that of a file of which only the ends were searched for a title.
--- `session_id` is NULL for a file without a session. `titles_hash` is of the titles
--- in all files of the project, `title_file` the other file that the title is written in.
--- `models` and `all_models` are JSON arrays; `models` has those of the head and the tail.
+-- it was read completely, as needed for the columns from `all_models` on. A time of -1 means that
+-- the file must be read again, and any other negative time that only its ends were searched for a
+-- title. `session_id` is NULL for a file without a session. `titles_hash` is a hash of the titles
+-- in all files of the project, `title_file` the other file that contains the title. `models` and
+-- `all_models` are JSON arrays; `models` has only the models in the head and the tail.
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
@@ -306,7 +307,7 @@ CREATE TABLE sessions (
     turn_starts BLOB
 );
 
--- The tool calls of each transcript that was read whole, in their order. A copy of a call in
+-- The tool calls of each transcript that was read completely, in their order. A copy of a call in
 -- another file has the same `call_id`. `started` is in seconds since 1970.
 CREATE TABLE tool_calls (
     session INTEGER NOT NULL,

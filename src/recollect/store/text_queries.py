@@ -159,7 +159,7 @@ class TextQueries:
     ) -> Matches:
         """Find all texts that match a condition, or the newest ones found before `deadline`.
 
-        The clock is `time.monotonic`. With `most`, find only that many of the newest, unless they
+        The clock is `time.monotonic`. With `limit`, find only that many of the newest, unless they
         are checked.
         """
         sql = condition.sql.format(id="words.rowid" if match else "texts.id")

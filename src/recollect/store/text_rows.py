@@ -31,8 +31,8 @@ TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, crc INTEGER NOT NULL);
 
--- Paths are bytes, because those of some are no text. `began` is the first time in the file, which
--- tells an original from a fork.
+-- Paths are bytes, because some are not valid UTF-8. `began` is the first time in the file, which
+-- distinguishes an original from a fork.
 CREATE TABLE files (
     id INTEGER PRIMARY KEY,
     path BLOB NOT NULL UNIQUE,
@@ -58,9 +58,9 @@ CREATE TABLE states (
     PRIMARY KEY (file_id, stage)
 ) WITHOUT ROWID;
 
--- `number` is the place of a text among those of its record; copies share a `key`; `call` names the
--- call of a tool, by which its results, which come later, learn the name of the tool, or the words
--- of a prompt, by which it is known that a line of the queue only repeats it.
+-- `number` is the position of a text among those of its record; copies share a `key`. `call` is a
+-- hash of the id of a tool call, by which later results find the name of the tool, or of the text
+-- of a prompt, by which a queue record that only repeats it is recognised.
 CREATE TABLE texts (
     id INTEGER PRIMARY KEY,
     file_id INTEGER NOT NULL,
@@ -83,9 +83,9 @@ CREATE INDEX texts_by_file ON texts (file_id, stage, position);
 CREATE INDEX texts_by_call ON texts (call) WHERE call IS NOT NULL;
 CREATE INDEX texts_with_errors ON texts (id) WHERE is_error;
 
--- What ranking and facets need of every match, apart from the rest: a hundred thousand rows of a
--- few bytes are read in half the time. `place` is packed by `pack_place`, `traits` is a number of
--- the table below, where 0 is no name.
+-- The columns that ranking and facets need for every match, in a table of their own: a hundred
+-- thousand rows of a few bytes are read in half the time. `place` is packed by `pack_place`, and
+-- `traits` is an id in the table below, where 0 means no name.
 CREATE TABLE places (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, traits INTEGER NOT NULL);
 CREATE TABLE traits (
     id INTEGER PRIMARY KEY,
@@ -95,8 +95,9 @@ CREATE TABLE traits (
     is_error INTEGER NOT NULL
 );
 
--- Where secrets are, never what they are: `hash` is keyed, the key is beside the index. One row for
--- each value of a record. `kind` is a name; `spans` is where in the strings of the record it is.
+-- Where secrets are, never what they are: `hash` is keyed, and the key is beside the index. There
+-- is one row for each value in a record. `kind` is a name; `spans` are its positions in the strings
+-- of the record.
 CREATE TABLE secrets (
     file_id INTEGER NOT NULL,
     stage INTEGER NOT NULL,
@@ -117,8 +118,8 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 CREATE VIRTUAL TABLE words_vocabulary USING fts5vocab('words', 'row');
 
--- All terms, one a line and in order, in a few rows that are quick to search through. A row has
--- those from `start` to `stop`.
+-- All terms in order, one per line, in a few rows that are quick to search. A row has the terms
+-- from `start` to `stop`.
 CREATE TABLE vocabulary (
     id INTEGER PRIMARY KEY,
     start TEXT NOT NULL,
@@ -242,7 +243,7 @@ class _Traits(dict[tuple[int | None, ...], int]):
 
 
 def load_text_files(connection: apsw.Connection) -> dict[str, int]:
-    """The number of every file, by its path."""
+    """Return the id of every file, by its path."""
     rows = connection.execute("SELECT path, id FROM files")
     return {os.fsdecode(path): number for path, number in rows}
 
@@ -280,7 +281,7 @@ class TextWriter:
         rows.sort(key=_order)
         self._insert(rows)
         if add_terms(self._connection, [row.text for _, _, row in rows]):
-            # A bit of merging after each write: automatic merges would occasionally take seconds.
+            # Merge a little after each write: automatic merges would occasionally take seconds.
             self._connection.execute(
                 "INSERT INTO words(words, rank) VALUES ('merge', ?)", (_MERGED_PAGES,)
             )

@@ -36,7 +36,7 @@ def count_related(
     prices: Path | None = None,
     limits: Limits = Limits(),
 ) -> database.Connection | None:
-    """Return an index in memory that counts the sessions of `paths` as one of `transcripts` would.
+    """Return an in-memory index with the same counts for the sessions of `paths` as a full one.
 
     None if the index in `directory` should be updated instead: it has counted files, there is
     little to read, or the ids are ambiguous.

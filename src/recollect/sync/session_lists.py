@@ -4,9 +4,9 @@ Only the head and the tail of large files are read. Values that need the whole f
 already known, or if requested. A title may be in another file of the project: if those titles
 change, the project is listed again. A session is found by its id without opening the index.
 
-Between the ends of a large file there may be a title, and searching for it takes as long as all the
-rest. For one page of the newest sessions, only their files are searched. The rows of the others
-have a time that no file has, so only the next such page takes them for current.
+The middle of a large file may have a title, and searching for it takes as long as everything else.
+For one page of the newest sessions, only their files are searched. The rows of other
+files get a negative modification time, so that only the next such page treats them as up to date.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -276,7 +276,7 @@ class _Describe:
         return StoredListing(path, stamp, found.titles_hash, found.title_file, listing)
 
     def _may_skip(self, path: str, stamp: Stamp) -> bool:
-        """Return whether a file need not be searched, and its stamp can say that."""
+        """Return whether the search of a file can be skipped, and its stamp can record that."""
         return path in self._unsearched and _mark_unsearched(stamp)[2] < UNTRUSTED
 
 

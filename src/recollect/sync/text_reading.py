@@ -242,7 +242,7 @@ class _Reading:
     def take(self, file: SourceFile, start: int, stop: int, most: int) -> tuple[int, bool]:
         """Read complete lines; return where to continue, and whether that is the end.
 
-        Stops after about `most` bytes. A last line without a line end is read too if it is valid,
+        Stops after about `max_bytes`. A last line without a line end is read too if it is valid,
         and again the next time.
         """
         if is_list_file(self._path):

@@ -1,4 +1,4 @@
-"""Query the up-to-date usage ledger: rows for a report, session titles, project paths, pace.
+"""Query the up-to-date usage ledger: rows for a report, session titles, project paths, burn rate.
 
 If no file changed, a query costs one `stat` per file: the modules that read transcripts are
 imported only when one has to be read. If the index cannot be written, the files are counted in
@@ -404,7 +404,7 @@ def find_current(report: UsageReport, now: float) -> ReportRow | None:
 
 
 class UsageFigures(NamedTuple):
-    """A report, the pace of the current block in it, and what could not be counted."""
+    """A report, the burn rate of the current block in it, and what could not be counted."""
 
     report: UsageReport
     pace: totals.Pace | None

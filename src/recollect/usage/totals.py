@@ -49,7 +49,7 @@ class Totals(Tokens, frozen=True, gc=False, kw_only=True):
     relayed: int = 0
     """Messages of subagents that are known only from progress records of the parent."""
     client_priced: int = 0
-    """Messages without token counts, whose cost is the one that the client wrote on them."""
+    """Messages without token counts, whose cost is the one that the client recorded."""
 
     def __add__(self, other: "Totals") -> "Totals":
         """Return the sum of both."""

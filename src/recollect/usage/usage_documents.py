@@ -14,7 +14,7 @@ from recollect.usage.totals import MICRO, Pace, Totals, to_dollars
 def describe_report(
     report: reports.UsageReport, pace: Pace | None = None, *, omitted_rows: int = 0
 ) -> usage_report.UsageDocument:
-    """Return the document of a report; `pace` is that of its current block."""
+    """Return the document of a report; `burn_rate` is that of its current block."""
     query = report.query
     since, until = query.since, query.until
     return usage_report.UsageDocument(

@@ -33,7 +33,7 @@ _MAX_MARK: Final = 100
 
 
 class SessionFiles(NamedTuple):
-    """A session's transcript and those of its subagents; of a lost session, one subagent's."""
+    """The transcripts of a session and its subagents, or one subagent's if the session is lost."""
 
     transcript: Transcript
     others: tuple[Transcript, ...] = ()

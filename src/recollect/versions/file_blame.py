@@ -3,7 +3,7 @@
 Without git or a repository, there are no committed contents.
 
 Copies of the file in other worktrees of the repository are used too, but only for lines that the
-file's own history does not explain: work done there arrives here by a merge.
+file's own history does not explain: changes made there arrive here by a merge.
 """
 
 from __future__ import annotations

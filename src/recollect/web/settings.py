@@ -25,7 +25,7 @@ PORT_NAME: Final = "web-port"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Directories, address and permissions of a server."""
+    """Directories, URL and permissions of a server."""
 
     roots: tuple[Path, ...]
     """The Claude directories; empty if there are none yet."""

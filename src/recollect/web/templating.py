@@ -74,7 +74,7 @@ class Assets:
         return f"{PREFIX}/{self.version}/{name}"
 
     def is_public(self, path: str) -> bool:
-        """Return whether a path is that of a public file."""
+        """Return whether a path belongs to a public file."""
         start = f"{PREFIX}/{self.version}/"
         return path.startswith(start) and path[len(start) :] in PUBLIC
 
@@ -101,11 +101,11 @@ def _load(directory: Traversable, prefix: str) -> list[tuple[str, Asset]]:
 
 _MAX_WORDS = 12
 _MAX_LENGTH = 120
-"""Maximum length of a marked word or phrase in an address."""
+"""Maximum length of a marked word or phrase in a URL."""
 
 
 def address_hit(hit: Hit) -> str:
-    """Return the address of a hit; its page marks the same words as the snippet."""
+    """Return the URL of a hit; its page marks the same words as the snippet."""
     record = unquote(hit.link.partition("#")[2])
     parameters: dict[str, str | int] = {}
     if record:

@@ -1,6 +1,6 @@
 """The config file: its location, the settings it may contain, and their validation.
 
-Defines names and types of settings, not their use. Settings in a table have names like
+Defines the names and types of settings, not their effect. Settings in a table have names like
 `redact.emails`. The TOML parser is only imported if there is a file, because most users have none.
 """
 

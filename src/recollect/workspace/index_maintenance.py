@@ -108,7 +108,7 @@ def add_local_checks(workspace: Workspace, report: HealthReport) -> HealthReport
     from recollect.health.root_checks import examine_index, examine_roots
     from recollect.store import SQLITE_VERSION
 
-    # The index knows archived sessions too; the checks before it are about what is on disk.
+    # The index includes archived sessions; the checks before it only cover files on disk.
     examined = examine_roots(workspace.roots, workspace.now)
     archive = _examine_archive(workspace.roots)
     transcripts = workspace.find_transcripts()

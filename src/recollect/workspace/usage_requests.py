@@ -1,7 +1,7 @@
 """Usage queries: from request parameters to reports from the ledger.
 
 Turns filters into a query, and completes reports with titles, the costs that clients reported and
-the pace of the current block. The workspace chooses the ledger.
+the burn rate of the current block. The workspace chooses the ledger.
 """
 
 from __future__ import annotations

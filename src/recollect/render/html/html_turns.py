@@ -40,15 +40,15 @@ their input."""
 
 
 def keep_english(words: str) -> str:
-    """Return the text of the templates unchanged: it is English."""
+    """Return `words` unchanged, because the templates are in English."""
     return words
 
 
 class Frame(Struct, frozen=True, kw_only=True):
-    """Options that depend on the page around a conversation."""
+    """Options of the page that a conversation is rendered for."""
 
     address: str
-    """Path of the session on the site; details are at paths below it."""
+    """URL path of the session; details of calls are below it."""
     query: str = ""
     """Query string for those paths, such as `?project=…`."""
     translate: Callable[[str], str] = keep_english
@@ -77,7 +77,7 @@ class Frame(Struct, frozen=True, kw_only=True):
     """Whether the turns are those of a subagent inside another turn."""
 
     file_page: Callable[[str], str] | None = None
-    """Returns the address of a file's history, by its absolute path."""
+    """Returns the URL of a file's history, by its absolute path."""
     show_agent_cost: Callable[[str], str] | None = None
     """Formats the cost of a subagent, by its id."""
     show_total: Callable[[TurnView], str] | None = None
@@ -88,7 +88,7 @@ class Frame(Struct, frozen=True, kw_only=True):
         return shorten_path(path, self.directory)
 
     def show_title(self, call: ToolStep) -> str:
-        """Return the title of a call: its own description, ours, or as in its input."""
+        """Return the title of a call: its description, ours, or one quoted from its input."""
         if call.description:
             return call.description
         is_ours = call.tool in _TITLED_BY_US

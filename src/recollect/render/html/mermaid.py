@@ -1,6 +1,6 @@
-"""Highlights the source of Mermaid diagrams, which Pygments has no lexer for.
+"""Highlight the source of Mermaid diagrams, for which Pygments has no lexer.
 
-Only highlights what makes a diagram quick to read: its kind, its keywords, labels and arrows.
+Only the kind of a diagram, its keywords, labels and arrows are highlighted.
 """
 
 from typing import ClassVar

@@ -1,11 +1,10 @@
 """Notices for texts of a record that none of its steps shows, so that nothing is hidden, and for
 the sidecar files of a session: its todo lists, its tasks and its plan.
 
-`session.record_texts` knows which texts a record has outside the conversation. They are added to
-the notice of their record if there is one, and otherwise make a routine one.
+`session.record_texts` lists the texts of a record outside the conversation. They are added to the
+notice of their record, or to a new routine notice if there is none.
 
-Those files have only the last state and belong to no turn, so they are shown after
-the last one.
+Sidecar files only have the last state and belong to no turn, so they are shown after the last turn.
 """
 
 from collections.abc import Iterable, Iterator

@@ -147,7 +147,7 @@ def _group(pairs: Iterable[tuple[str | None, V]]) -> dict[str, tuple[V, ...]]:
 
 
 def _assign_turns(turns: Sequence[Turn], links: dict[str, Chain]) -> dict[str, int]:
-    """Return the turn of each record: that of its message, of its parent, or else the last one.
+    """Return the turn of each record: by its message, by its parent, or else the last turn.
 
     Sessions assign records to turns in the same way; records before the first turn belong to it.
     """

@@ -47,7 +47,7 @@ class RenderedChange(Struct, frozen=True, kw_only=True):
     change: FileChange
     body: Markup | None
     address: str
-    """The address of the call that made it, or that started the subagent that made it."""
+    """The URL of the call that made it, or that started the subagent that made it."""
     turn: int | None
     """The number of that turn."""
 

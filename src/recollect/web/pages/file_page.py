@@ -290,7 +290,7 @@ def _read(version: Version) -> str | None:
 
 
 def _make_link(wanted: FileParameters) -> str:
-    """Return the address of another view of the file."""
+    """Return the URL of another view of the file."""
     chosen = {"a": wanted.a, "b": wanted.b, "whole": "true" if wanted.whole else None}
     given = {name: value for name, value in chosen.items() if value}
     return "/file?" + urlencode({"path": wanted.path, **given})

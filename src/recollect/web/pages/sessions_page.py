@@ -89,7 +89,7 @@ class SessionsPage(Struct, frozen=True, kw_only=True):
 
     @property
     def filters(self) -> dict[str, str]:
-        """The parameters of this list in an address, without its page."""
+        """The query parameters of this list, without the page number."""
         defaults = SessionsParameters(page=self.wanted.page)
         return {
             name: str(value).lower() if isinstance(value, bool) else value
