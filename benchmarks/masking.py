@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 
 from benchmarks.corpus import make_corpus, open_corpus
 from benchmarks.processes import Run, run_program
-from recollect.store.secret_rows import NotesReader
+from recollect.store.secret_rows import SecretReader
 from tests.redact.made_up_secrets import WITH_RULE
 
 _CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
@@ -47,12 +47,12 @@ with Workspace([Path(sys.argv[1])]) as workspace:
     print(measure() - before, time.perf_counter() - started)
 """
 """Prints the CPU time of the pass and its worker processes, and the elapsed time."""
-_NOTHING_NOTED = """
+_NO_SCANNING = """
 import sys
 from types import ModuleType, SimpleNamespace
-notes = sys.modules["recollect.sync.secret_notes"] = ModuleType("secret_notes")
-notes.SecretNoter = lambda: SimpleNamespace(scan_lines=lambda lines: {})
-notes.load_rules = lambda: None
+scanning = sys.modules["recollect.sync.secret_scanning"] = ModuleType("secret_scanning")
+scanning.SecretScanner = lambda: SimpleNamespace(scan_lines=lambda lines: {})
+scanning.load_rules = lambda: None
 """
 _COMMAND = """
 from recollect.cli import main
@@ -80,7 +80,7 @@ class _Cost(NamedTuple):
     seconds: float
 
 
-_PASS: Final = _Measured("text pass", _TEXT_PASS, _NOTHING_NOTED, 1.25)
+_PASS: Final = _Measured("text pass", _TEXT_PASS, _NO_SCANNING, 1.25)
 _SHOW: Final = _Measured("show", _COMMAND, _NOTHING_MASKED, 1.03)
 _SEARCH: Final = _Measured("search", _COMMAND, _NOTHING_MASKED, 1.03)
 
@@ -133,11 +133,11 @@ def _measure(data: Path, root: Path, rounds: int) -> Iterator[str]:
     """Yield a line for each measurement, and the number of secrets in the index."""
     yield _compare(_PASS, (str(root),), data, rounds)
     _run_without_index(_TEXT_PASS, (str(root),), data)
-    secrets = NotesReader(data).load_all().secrets
+    secrets = SecretReader(data).load_all().secrets
     definite = sum(each.is_definite for each in secrets)
     megabytes = open_corpus(root).size / 1e6
     yield (
-        f"noted: {len(secrets)} secrets in {megabytes:.1f} MB, {definite} of them definite, "
+        f"found: {len(secrets)} secrets in {megabytes:.1f} MB, {definite} of them definite, "
         f"{definite / megabytes:.2f} per MB"
     )
     longest = max(root.glob("projects/*/*.jsonl"), key=lambda path: path.stat().st_size)

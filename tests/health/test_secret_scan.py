@@ -11,7 +11,7 @@ from recollect.health.secret_scan import add_subagents, scan_transcripts
 from recollect.locations import Transcript, discover_root
 from recollect.redact.findings import OwnPattern, RedactionPolicy
 from recollect.sources.growth import FileState
-from recollect.store.secret_rows import NotedSecret, SecretNotes
+from recollect.store.secret_rows import IndexedSecret, IndexedSecrets
 from tests.redact.made_up_secrets import FAMILIES
 
 SESSION = "5f0d8a52-6f0c-4a53-9d4f-0f6a3f3c1a11"
@@ -124,10 +124,10 @@ def test_own_rules_are_applied(root: Path) -> None:
     assert kinds == [("login", 2)]
 
 
-def test_what_is_noted_of_a_file_is_not_read_again(root: Path) -> None:
-    """The notes were made by the same rules, those of the user among them."""
+def test_a_file_with_indexed_secrets_is_not_read_again(root: Path) -> None:
+    """They were found by the same rules, including those of the user."""
     transcript = find_session(root)
-    noted = NotedSecret(
+    secret = IndexedSecret(
         path=transcript.file,
         session_id=transcript.name,
         position=0,
@@ -140,8 +140,8 @@ def test_what_is_noted_of_a_file_is_not_read_again(root: Path) -> None:
     )
     inode, size, modified = transcript.stamp
     state = FileState(inode=inode, size=size, mtime_ns=modified, is_racy=False)
-    notes = SecretNotes({transcript.file: state}, (noted,))
-    report = scan_transcripts([transcript], lambda *_: None, notes, OWN_RULES)
+    indexed = IndexedSecrets({transcript.file: state}, (secret,))
+    report = scan_transcripts([transcript], lambda *_: None, indexed, OWN_RULES)
     assert [each.kind for each in report.findings if each.turn is not None] == ["login"]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from recollect.reader.line_blocks import LineBlock
-from recollect.store.secret_rows import NotesReader
+from recollect.store.secret_rows import SecretReader
 from recollect.workspace.secret_masks import DisplayMask
 from recollect.workspace.workspace import open_workspace
 from tests.process import RunRecollect
@@ -81,7 +81,7 @@ def test_what_was_appended_is_masked_too(run_recollect: RunRecollect, home: Path
     assert KEY not in run_recollect("show", "latest").stdout
 
 
-def test_noted_secrets_are_masked_without_rules(
+def test_indexed_secrets_are_masked_without_rules(
     run_recollect: RunRecollect, home: Path, tmp_path: Path
 ) -> None:
     """In every line, even escaped, wrapped or unrecognisable."""
@@ -94,9 +94,9 @@ def test_noted_secrets_are_masked_without_rules(
     empty.mkdir()
     by_rules = DisplayMask(lambda: empty)(str(path), block)
     run_recollect("index", "--text")
-    noted = DisplayMask(lambda: tmp_path / "data")(str(path), block)
-    assert noted == by_rules
-    assert len(noted) == 5
+    by_index = DisplayMask(lambda: tmp_path / "data")(str(path), block)
+    assert by_index == by_rules
+    assert len(by_index) == 5
     script = (
         "import sys; from pathlib import Path; from recollect.reader.line_blocks import LineBlock;"
         "from recollect.workspace.secret_masks import DisplayMask;"
@@ -244,7 +244,7 @@ def test_sessions_loaded_together_are_masked_as_if_loaded_alone(
     run_recollect("index", "--text")
     data = Path(os.environ["RECOLLECT_DATA_DIR"])
     files = [str(each) for each in (first, second, subagent, nameless, tmp_path / "unknown.jsonl")]
-    reader = NotesReader(data)
+    reader = SecretReader(data)
     alone = {each: reader.load_session(each) for each in files}
     assert reader.load_sessions(files) == {each: alone[each] for each in files[:-1]}
     assert [len(each.secrets) for each in alone.values()] == [1, 1, 1, 0, 0]

@@ -136,7 +136,7 @@ class SecretFinding(Struct, frozen=True, kw_only=True):
     """Number of records of the turn that contain one, counted once per value."""
 
 
-class NotedKind(Struct, frozen=True, kw_only=True):
+class SecretSummary(Struct, frozen=True, kw_only=True):
     """The secrets of one kind that were found in a session while it was indexed."""
 
     kind: str

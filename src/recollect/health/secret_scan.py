@@ -1,9 +1,9 @@
 """Find the secrets in transcripts: kind, session and turn, never the value.
 
-Answers from what the text pass has noted of a transcript. One that it has not read is scanned:
-every line as plain JSON, so that unknown and damaged records are included. The model of a session
-is built only for transcripts in which something was found, to number the turns. Output that was too
-large for a transcript is in a file beside it and is always scanned.
+Uses the findings that the text pass has recorded in the index. A transcript without them is
+scanned: every line as plain JSON, so that unknown and damaged records are included. The model of a
+session is built only for transcripts in which something was found, to number the turns. Output that
+was too large for a transcript is in a file beside it and is always scanned.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from recollect.reader.line_blocks import MAX_LINE, iter_blocks
 from recollect.redact.findings import DEFAULT_POLICY, Confidence, RedactionPolicy
 from recollect.redact.policy import find_secrets
 from recollect.sources.safe_files import open_file
-from recollect.store.secret_rows import NO_NOTES, NotedSecret, SecretNotes
+from recollect.store.secret_rows import NO_SECRETS, IndexedSecret, IndexedSecrets
 
 _MAX_KEYED: Final = 400
 """Longer strings are texts, whatever the name of their field."""
@@ -48,26 +48,26 @@ class _Seen(NamedTuple):
 
 def scan_transcripts(
     transcripts: Sequence[Transcript],
-    watch: Callable[[int, int], None],
-    notes: SecretNotes = NO_NOTES,
+    on_progress: Callable[[int, int], None],
+    indexed: IndexedSecrets = NO_SECRETS,
     policy: RedactionPolicy = DEFAULT_POLICY,
 ) -> ScanReport:
     """Scan transcripts and the output beside them; `on_progress` gets the files done and in total.
 
-    A transcript that `notes` are up to date with is not read.
+    A transcript that `indexed` are up to date with is not read.
     """
-    noted = _group_notes(notes)
+    by_file = _group_by_file(indexed)
     findings: list[SecretFinding] = []
     unread: list[str] = []
     for number, transcript in enumerate(transcripts):
-        watch(number, len(transcripts))
+        on_progress(number, len(transcripts))
         try:
-            state = notes.states.get(transcript.file)
-            known = noted.get(transcript.file, [])
+            state = indexed.states.get(transcript.file)
+            known = by_file.get(transcript.file, [])
             if state is None or not state.is_current(transcript.stamp):
                 seen = [*_scan_lines(_iter_lines(transcript), policy)]
             else:
-                seen = [*map(_read_note, known)]
+                seen = [*map(_to_seen, known)]
             findings += _describe(transcript, seen, policy)
         except UnreadableInput:
             unread.append(transcript.file)
@@ -90,18 +90,18 @@ def _find_subagents(session: Transcript) -> tuple[Transcript, ...]:
     return find_subagent_files(session.project_dir, session.name)
 
 
-def _group_notes(notes: SecretNotes) -> dict[str, list[NotedSecret]]:
-    """Return the notes of each file in the order of the file."""
-    groups: dict[str, list[NotedSecret]] = {}
-    for each in sorted(notes.secrets, key=lambda noted: noted.position):
+def _group_by_file(indexed: IndexedSecrets) -> dict[str, list[IndexedSecret]]:
+    """Return the secrets of each file in the order of the file."""
+    groups: dict[str, list[IndexedSecret]] = {}
+    for each in sorted(indexed.secrets, key=lambda secret: secret.position):
         groups.setdefault(each.path, []).append(each)
     return groups
 
 
-def _read_note(noted: NotedSecret) -> _Seen:
-    confidence = Confidence.DEFINITE if noted.is_definite else Confidence.LIKELY
+def _to_seen(secret: IndexedSecret) -> _Seen:
+    confidence = Confidence.DEFINITE if secret.is_definite else Confidence.LIKELY
     return _Seen(
-        noted.kind, confidence, noted.hash.hex(), noted.uuid, noted.timestamp, noted.position
+        secret.kind, confidence, secret.hash.hex(), secret.uuid, secret.timestamp, secret.position
     )
 
 

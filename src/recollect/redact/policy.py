@@ -43,7 +43,7 @@ def to_findings(matches: Iterable[Match], data: bytes, text: str) -> tuple[Findi
 
 def find_masked(text: Text, policy: RedactionPolicy) -> list[Match]:
     """Return what a policy masks in a text."""
-    from recollect.redact.scanner import find_matches  # the rules: noted secrets need none
+    from recollect.redact.scanner import find_matches  # the rules: recorded secrets need none
 
     is_allowed = _compile(policy).is_allowed
     found = [

@@ -75,12 +75,12 @@ def contains_known(line: bytes, redactor: Redactor) -> bool:
     return redactor.is_aware and redactor.contains_known(_read_strings(line))
 
 
-def mask_record(line: bytes, redactor: Redactor, noted: Sequence[Match] | None = None) -> bytes:
+def mask_record(line: bytes, redactor: Redactor, recorded: Sequence[Match] | None = None) -> bytes:
     """Return a line with its secrets replaced by tags; the same object if it has none.
 
-    With `noted`, the recorded positions of its secrets, no rule runs.
+    With `recorded`, the recorded positions of its secrets, no rule runs.
     """
-    find = redactor.find if noted is None else partial(redactor.find_noted, noted=noted)
+    find = redactor.find if recorded is None else partial(redactor.find_recorded, recorded=recorded)
     value = _decode(line)
     if value is None:
         return _mask_in_place(line, find(line), redactor)

@@ -310,9 +310,9 @@ class Redactor:
         self.remember(matches)
         return merge_matches([*matches, *self._known.find(text)])
 
-    def find_noted(self, data: bytes, noted: Iterable[Match]) -> list[Match]:
-        """Return the secrets in UTF-8 bytes without running rules: noted ones and known ones."""
-        return merge_matches([*noted, *self._known.find(read_text(data))])
+    def find_recorded(self, data: bytes, recorded: Iterable[Match]) -> list[Match]:
+        """Return the secrets in UTF-8 bytes without running rules: recorded and known ones."""
+        return merge_matches([*recorded, *self._known.find(read_text(data))])
 
     def remember(self, matches: Iterable[Match]) -> None:
         """Remember secrets that a rule found, so that they are masked everywhere."""

@@ -44,7 +44,7 @@ FROM states JOIN files ON files.id = states.file_id
 _ORDER: Final = " ORDER BY secrets.timestamp, files.path, secrets.position, secrets.rowid"
 
 
-class NotedSecret(NamedTuple):
+class IndexedSecret(NamedTuple):
     """A secret in a record: its kind and position, not its value."""
 
     path: str
@@ -60,11 +60,11 @@ class NotedSecret(NamedTuple):
     """Its positions in the strings of the record."""
 
 
-class SecretNotes(NamedTuple):
+class IndexedSecrets(NamedTuple):
     """Recorded secrets of files, oldest first, and how far each file has been read."""
 
     states: dict[str, FileState]
-    secrets: tuple[NotedSecret, ...]
+    secrets: tuple[IndexedSecret, ...]
 
 
 def hash_secret(directory: Path, value: bytes) -> bytes | None:
@@ -117,7 +117,7 @@ def _refuse(path: Path, error: OSError) -> IndexFailure:
 T = TypeVar("T")
 
 
-class NotesReader:
+class SecretReader:
     """Reads recorded secrets; keeps the index open briefly, as a search needs many sessions."""
 
     def __init__(self, directory: Path) -> None:
@@ -129,17 +129,17 @@ class NotesReader:
         """Open the index again for the next query: it may have been replaced."""
         self._opened = -_KEPT_SECONDS
 
-    def load_session(self, path: str) -> SecretNotes:
+    def load_session(self, path: str) -> IndexedSecrets:
         """Return the recorded secrets of the session of a file, and of its subagents."""
-        return self.load_sessions([path]).get(path, NO_NOTES)
+        return self.load_sessions([path]).get(path, NO_SECRETS)
 
-    def load_sessions(self, paths: Collection[str]) -> Mapping[str, SecretNotes]:
+    def load_sessions(self, paths: Collection[str]) -> Mapping[str, IndexedSecrets]:
         """Return the same for several files, by path; files that have not been read are missing."""
         return self._ask(lambda connection: _load_sessions(connection, paths)) or {}
 
-    def load_all(self) -> SecretNotes:
+    def load_all(self) -> IndexedSecrets:
         """Return the recorded secrets of all files."""
-        return self._ask(_load_all) or NO_NOTES
+        return self._ask(_load_all) or NO_SECRETS
 
     def _ask(self, query: Callable[[apsw.Connection], T]) -> T | None:
         """Query the index; None if there is none, or it is damaged."""
@@ -167,15 +167,15 @@ def _open(path: Path) -> apsw.Connection | None:
     return connection if is_ours else None
 
 
-def _load_all(connection: apsw.Connection) -> SecretNotes:
+def _load_all(connection: apsw.Connection) -> IndexedSecrets:
     states = {path: state for _, path, state in _iter_states(connection, "", ())}
-    return SecretNotes(states, _load(connection, "", ()))
+    return IndexedSecrets(states, _load(connection, "", ()))
 
 
 def _load_sessions(
     connection: apsw.Connection, paths: Collection[str]
-) -> Mapping[str, SecretNotes]:
-    """Return the notes of the sessions of files; a file without a session is treated as one."""
+) -> Mapping[str, IndexedSecrets]:
+    """Return the secrets of the sessions of files; a file without a session is treated as one."""
     encoded = [os.fsencode(path) for path in paths]
     rows = connection.execute(
         f"SELECT path, session_id FROM files WHERE path IN ({_list_marks(encoded)})", encoded
@@ -190,14 +190,14 @@ def _load_sessions(
     states: dict[str, dict[str, FileState]] = {}
     for name, path, state in _iter_states(connection, condition, values):
         states.setdefault(name or path, {})[path] = state
-    secrets: dict[str, list[NotedSecret]] = {}
+    secrets: dict[str, list[IndexedSecret]] = {}
     for each in _load(connection, condition, values):
         secrets.setdefault(each.session_id or each.path, []).append(each)
-    notes = {
-        key: SecretNotes(states.get(key, {}), tuple(secrets.get(key, ())))
+    found = {
+        key: IndexedSecrets(states.get(key, {}), tuple(secrets.get(key, ())))
         for key in (*names, *map(os.fsdecode, alone))
     }
-    return {os.fsdecode(path): notes[name or os.fsdecode(path)] for path, name in sessions.items()}
+    return {os.fsdecode(path): found[name or os.fsdecode(path)] for path, name in sessions.items()}
 
 
 def _list_marks(values: Sequence[object]) -> str:
@@ -206,10 +206,10 @@ def _list_marks(values: Sequence[object]) -> str:
 
 def _load(
     connection: apsw.Connection, condition: str, values: tuple[object, ...]
-) -> tuple[NotedSecret, ...]:
+) -> tuple[IndexedSecret, ...]:
     rows = connection.execute(_COLUMNS + condition + _ORDER, values)
     return tuple(
-        NotedSecret(
+        IndexedSecret(
             os.fsdecode(path),
             session,
             position,
@@ -246,5 +246,5 @@ def _iter_states(
             yield session, path, states[0]
 
 
-NO_NOTES: Final = SecretNotes({}, ())
+NO_SECRETS: Final = IndexedSecrets({}, ())
 _STAGES: Final = 2

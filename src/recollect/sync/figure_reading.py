@@ -35,7 +35,7 @@ def read_figures(
 ) -> tuple[StoredFigures, list[CallSummary]] | None:
     """Return the figures and the tool calls of `transcript`; None if it cannot be read."""
     from recollect.session.figures import count_figures  # the session model
-    from recollect.sync.secret_notes import mask_lines  # the rules for secrets
+    from recollect.sync.secret_scanning import mask_lines  # the rules for secrets
 
     try:
         # Stored data must not contain secrets.

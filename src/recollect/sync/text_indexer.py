@@ -214,7 +214,7 @@ class _Indexing:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
-        from recollect.sync.secret_notes import load_rules
+        from recollect.sync.secret_scanning import load_rules
         from recollect.sync.workers import begin_reading
 
         prepare, consumers = self._analyzer.prepare, self._consumers

@@ -35,7 +35,7 @@ from recollect.sync.list_files import MAX_BYTES, is_list_file
 from recollect.sync.text_plan import BOTH, FileRange, Stage
 
 if TYPE_CHECKING:
-    from recollect.sync.secret_notes import NotedLine
+    from recollect.sync.secret_scanning import ScannedLine
 
 RANGE_BYTES: Final = 4 << 20
 """Bytes of a file to read at a time, which bounds the memory of a worker."""
@@ -227,14 +227,14 @@ class _Reading:
         moments: Sequence[int],
         sinks: Sequence[RecordSink],
     ) -> None:
-        from recollect.sync.secret_notes import SecretNoter  # the rules
+        from recollect.sync.secret_scanning import SecretScanner  # the rules
 
         self._path = wanted.path
         self._is_subagent = wanted.is_subagent
         self._stages = frozenset(wanted.stages)
         self._prepare = prepare
         self._sinks = sinks
-        self._noter = SecretNoter()
+        self._scanner = SecretScanner()
         self.secrets: dict[Stage, list[SecretRow]] = {stage: [] for stage in wanted.stages}
         self.moments = dict(zip(wanted.stages, moments, strict=True))
         self.rows: dict[Stage, list[TextRow]] = {stage: [] for stage in wanted.stages}
@@ -267,8 +267,10 @@ class _Reading:
         """Read a last line without a line end."""
         line, stage = rest.data, _find_stage(rest.data, 0, len(rest.data))
         if stage in self._stages:
-            noted = self._noter.scan_lines([line]).get(0)
-            masked = self._note(noted, line, Span(self._path, rest.offset, len(line)), stage)
+            scanned = self._scanner.scan_lines([line]).get(0)
+            masked = self._record_secrets(
+                scanned, line, Span(self._path, rest.offset, len(line)), stage
+            )
             with masked_by(lambda *_: {0: masked}):
                 decoder = TranscriptDecoder(self._path, rest.offset)
             self._add_all([*decoder.feed(line), *decoder.finish()], stage)
@@ -280,8 +282,8 @@ class _Reading:
             file.seek(0)
             span, data = Span(self._path, 0, size), file.read(size)
             # A list is a single value on several lines.
-            noted = self._noter.scan_lines([data.replace(b"\n", b" ")]).get(0)
-            masked = self._note(noted, data, span, Stage.CONVERSATION)
+            scanned = self._scanner.scan_lines([data.replace(b"\n", b" ")]).get(0)
+            masked = self._record_secrets(scanned, data, span, Stage.CONVERSATION)
             self._add(
                 searchable_texts.ListFile(span=span, raw=Raw(masked)), span, Stage.CONVERSATION
             )
@@ -295,13 +297,15 @@ class _Reading:
             if stage in stages:
                 lines.append((data[start : end - 1], block.offset + start, stage))
             start = end
-        noted = self._noter.scan_lines([line for line, _, _ in lines])
+        scanned = self._scanner.scan_lines([line for line, _, _ in lines])
         for number, (line, offset, stage) in enumerate(lines):
-            self._take_line(line, offset, stage, noted.get(number))
+            self._take_line(line, offset, stage, scanned.get(number))
 
-    def _take_line(self, line: bytes, offset: int, stage: Stage, noted: "NotedLine | None") -> None:
+    def _take_line(
+        self, line: bytes, offset: int, stage: Stage, scanned: "ScannedLine | None"
+    ) -> None:
         span = Span(self._path, offset, len(line) + 1)
-        masked = self._note(noted, line, span, stage)
+        masked = self._record_secrets(scanned, line, span, stage)
         record = decode_record(masked, span) if len(line) < MAX_LINE else None
         if record is not None:
             self._add(record, span, stage)
@@ -310,14 +314,16 @@ class _Reading:
                 decoder = TranscriptDecoder(self._path, offset)
             self._add_all(decoder.feed(line + b"\n"), stage)
 
-    def _note(self, noted: "NotedLine | None", line: bytes, span: Span, stage: Stage) -> bytes:
+    def _record_secrets(
+        self, scanned: "ScannedLine | None", line: bytes, span: Span, stage: Stage
+    ) -> bytes:
         """Record the secrets of a line, and return it with the definite ones masked."""
-        if noted is None:
+        if scanned is None:
             return line
-        from recollect.sync.secret_notes import make_rows  # the rules
+        from recollect.sync.secret_scanning import make_rows  # the rules
 
-        self.secrets[stage] += make_rows(noted, line, span.offset, span.length)
-        return noted.masked
+        self.secrets[stage] += make_rows(scanned, line, span.offset, span.length)
+        return scanned.masked
 
     def _add_all(self, records: Iterable[Record], stage: Stage) -> None:
         for record in records:

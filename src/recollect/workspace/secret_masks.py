@@ -23,10 +23,16 @@ from recollect.redact.own_rules import find_own_rules
 from recollect.redact.quick_masks import may_contain_secret
 from recollect.sources.growth import FileState, Growth, find_growth_of
 from recollect.sources.safe_files import open_file
-from recollect.store.secret_rows import NO_NOTES, NotedSecret, NotesReader, SecretNotes, load_hasher
+from recollect.store.secret_rows import (
+    NO_SECRETS,
+    IndexedSecret,
+    IndexedSecrets,
+    SecretReader,
+    load_hasher,
+)
 
 if TYPE_CHECKING:
-    from recollect.documents.command_reports import NotedKind
+    from recollect.documents.command_reports import SecretSummary
     from recollect.locations import Transcript
     from recollect.redact.findings import Match, RedactionPolicy
     from recollect.redact.redactor import Redactor
@@ -63,8 +69,10 @@ class DisplayMask:
             session = self._sessions.get(file) or self._sessions.get(key)
             if session is None:
                 # A stream has a name instead of a file, and nothing is recorded about it.
-                notes = self._notes.load_session(file) if Path(file).is_absolute() else NO_NOTES
-                session = self._add_session(file, notes)
+                indexed = (
+                    self._reader.load_session(file) if Path(file).is_absolute() else NO_SECRETS
+                )
+                session = self._add_session(file, indexed)
             return session
 
     def load_sessions(self, files: Iterable[str]) -> None:
@@ -72,35 +80,35 @@ class DisplayMask:
         with self._lock:
             self._check_rules()
             missing = {file for file in files if not self._is_loaded(file)}
-            for file, notes in self._notes.load_sessions(missing).items() if missing else ():
+            for file, indexed in self._reader.load_sessions(missing).items() if missing else ():
                 if not self._is_loaded(file):
-                    self._add_session(file, notes)
+                    self._add_session(file, indexed)
 
     def _check_rules(self) -> None:
         """Forget all sessions if the user's own rules have changed."""
         if self._rules is not find_own_rules():
             self._rules = find_own_rules()
             self._sessions.clear()
-            self._notes.reopen()
+            self._reader.reopen()
 
     def _is_loaded(self, file: str) -> bool:
         return file in self._sessions or _name_session(file) in self._sessions
 
-    def _add_session(self, file: str, notes: SecretNotes) -> SessionMask:
-        session = SessionMask(self._rules.policy, notes, self._hash)
-        self._sessions |= dict.fromkeys((_name_session(file), file, *notes.states), session)
+    def _add_session(self, file: str, indexed: IndexedSecrets) -> SessionMask:
+        session = SessionMask(self._rules.policy, indexed, self._hash)
+        self._sessions |= dict.fromkeys((_name_session(file), file, *indexed.states), session)
         return session
 
     @cached_property
-    def _notes(self) -> NotesReader:
-        return NotesReader(self._find_directory())
+    def _reader(self) -> SecretReader:
+        return SecretReader(self._find_directory())
 
     def _hash(self, value: bytes) -> bytes:
         return self._hasher(value)
 
     @cached_property
     def _hasher(self) -> Callable[[bytes], bytes]:
-        # Used only for noted secrets, so the key exists.
+        # Used only for indexed secrets, so the key exists.
         return load_hasher(self._find_directory())
 
 
@@ -109,7 +117,7 @@ def make_mask(workspace: WorkspaceResources) -> DisplayMask:
     return DisplayMask(lambda: workspace.data_directory)
 
 
-def note_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> SecretNotes:
+def load_indexed_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> IndexedSecrets:
     """Return the recorded secrets of all files, once the text pass has read these transcripts."""
     from recollect.workspace.searching import update_text_index
 
@@ -117,19 +125,19 @@ def note_secrets(workspace: Workspace, transcripts: Sequence[Transcript]) -> Sec
         update_text_index(workspace, transcripts)
     except RecollectError:
         # Where no index can be written, the files are read.
-        return NO_NOTES
-    return NotesReader(workspace.data_directory).load_all()
+        return NO_SECRETS
+    return SecretReader(workspace.data_directory).load_all()
 
 
-def summarize_secrets(directory: Path) -> tuple[NotedKind, ...]:
+def summarize_secrets(directory: Path) -> tuple[SecretSummary, ...]:
     """Return the kinds of secrets recorded for each session, definite ones first."""
-    from recollect.documents.command_reports import NotedKind
+    from recollect.documents.command_reports import SecretSummary
 
-    groups: dict[tuple[str, str, bool], list[NotedSecret]] = {}
-    for each in NotesReader(directory).load_all().secrets:
+    groups: dict[tuple[str, str, bool], list[IndexedSecret]] = {}
+    for each in SecretReader(directory).load_all().secrets:
         groups.setdefault((each.session_id, each.kind, each.is_definite), []).append(each)
     found = (
-        NotedKind(
+        SecretSummary(
             kind=kind,
             confidence="definite" if is_definite else "likely",
             session=session,
@@ -147,23 +155,23 @@ class SessionMask:
     def __init__(
         self,
         policy: RedactionPolicy,
-        notes: SecretNotes,
+        indexed: IndexedSecrets,
         hash_value: Callable[[bytes], bytes] | None = None,
     ) -> None:
         self._policy = policy
         self._hash = hash_value
         self._values: dict[bytes, bytes] = {}
-        """Values of noted secrets by their hashes."""
-        self._states = notes.states
+        """Values of indexed secrets by their hashes."""
+        self._states = indexed.states
         self._known_ends: dict[str, int] = {}
-        self._noted = tuple(each for each in notes.secrets if each.is_definite)
-        self._lines: dict[tuple[str, int], list[NotedSecret]] = {}
-        for each in self._noted:
+        self._secrets = tuple(each for each in indexed.secrets if each.is_definite)
+        self._lines: dict[tuple[str, int], list[IndexedSecret]] = {}
+        for each in self._secrets:
             self._lines.setdefault((each.path, each.position), []).append(each)
         self._positions: dict[str, list[int]] = {}
         for path, position in sorted(self._lines):
             self._positions.setdefault(path, []).append(position)
-        self._is_clean = not self._noted
+        self._is_clean = not self._secrets
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -171,36 +179,36 @@ class SessionMask:
         from recollect.redact.redactor import Redactor
 
         redactor = Redactor(self._policy)
-        for line, noted in _iter_noted_lines(self._noted):
-            redactor.add(self._recall(line, noted) or self._scan(line))
+        for line, secrets in _iter_secret_lines(self._secrets):
+            redactor.add(self._recall(line, secrets) or self._scan(line))
         return redactor
 
-    def _recall(self, line: bytes, noted: Sequence[NotedSecret]) -> list[Match]:
+    def _recall(self, line: bytes, secrets: Sequence[IndexedSecret]) -> list[Match]:
         """Return the recorded secrets of a line; empty if the record is incomplete."""
         if self._hash is None:
             return []
         from recollect.redact.plain_view import decode_view
         from recollect.redact.record_lines import read_spans
 
-        for each in noted:
+        for each in secrets:
             for written in read_spans(line, each.spans[:1]):
                 plain = decode_view(written).data
                 # The plain text, without escapes, and with wrapped lines joined.
                 for value in dict.fromkeys((written, plain, b"".join(plain.splitlines()))):
                     if self._hash(value) == each.hash:
                         self._values[each.hash] = value
-        return self._list_matches(noted) or []
+        return self._list_matches(secrets) or []
 
-    def _list_matches(self, noted: Sequence[NotedSecret]) -> list[Match] | None:
+    def _list_matches(self, secrets: Sequence[IndexedSecret]) -> list[Match] | None:
         """Return where the secrets of a line are; None if one of them is not known."""
         from recollect.redact.findings import Confidence, Match
 
-        if not all(each.spans and each.hash in self._values for each in noted):
+        if not all(each.spans and each.hash in self._values for each in secrets):
             return None
         return sorted(
             (
                 Match(each.kind, Confidence.DEFINITE, start, end, self._values[each.hash])
-                for each in noted
+                for each in secrets
                 for start, end in each.spans
             ),
             key=attrgetter("start"),
@@ -216,7 +224,7 @@ class SessionMask:
         known_end = self._find_known_end(file, block.offset)
         if self._is_clean and end <= known_end:
             return {}
-        starts = {at - block.offset for at in self._list_noted(file, block.offset, end)}
+        starts = {at - block.offset for at in self._list_positions(file, block.offset, end)}
         if end > known_end:
             starts |= _find_suspects(block, known_end)
         starts |= self._find_known_lines(block.data)
@@ -241,10 +249,10 @@ class SessionMask:
             end = data.find(b"\n", start)
             line = data[start : len(data) if end < 0 else end]
             redactor = self.redactor
-            noted = None
+            recorded = None
             if block.offset + start < known_end:
-                noted = self._list_matches(self._lines.get((file, block.offset + start), []))
-            replaced = mask_record(line, redactor, noted)
+                recorded = self._list_matches(self._lines.get((file, block.offset + start), []))
+            replaced = mask_record(line, redactor, recorded)
             if replaced != line:
                 masked[start] = replaced
                 self._is_clean = False
@@ -260,7 +268,7 @@ class SessionMask:
 
         return find_in_record(line, self._policy)
 
-    def _list_noted(self, file: str, start: int, end: int) -> list[int]:
+    def _list_positions(self, file: str, start: int, end: int) -> list[int]:
         positions = self._positions.get(file, [])
         return positions[bisect_left(positions, start) : bisect_left(positions, end)]
 
@@ -291,14 +299,14 @@ def _name_session(file: str) -> str:
     return file.removesuffix(".jsonl")
 
 
-def _iter_noted_lines(
-    noted: Iterable[NotedSecret],
-) -> Iterator[tuple[bytes, list[NotedSecret]]]:
+def _iter_secret_lines(
+    secrets: Iterable[IndexedSecret],
+) -> Iterator[tuple[bytes, list[IndexedSecret]]]:
     """Yield each line in which a secret first occurs, with all of its secrets."""
     seen: set[bytes] = set()
-    lines: dict[tuple[str, int, int], list[NotedSecret]] = {}
+    lines: dict[tuple[str, int, int], list[IndexedSecret]] = {}
     wanted: set[tuple[str, int, int]] = set()
-    for each in noted:
+    for each in secrets:
         place = each.path, each.position, each.length
         lines.setdefault(place, []).append(each)
         if each.hash not in seen:

@@ -139,7 +139,7 @@ def test_unchanged_sessions_are_asked_cheaply(
     done = run_python("-X", "importtime", "-m", "recollect", command, path)
     loaded = set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, flags=re.MULTILINE))
     assert (done.code, "recollect.versions.edit_index" in loaded) == (0, True)
-    assert loaded & {"recollect.session.session", "recollect.sync.secret_notes"} == set()
+    assert loaded & {"recollect.session.session", "recollect.sync.secret_scanning"} == set()
 
 
 def test_a_turn_that_does_not_exist_is_not_the_last_one(

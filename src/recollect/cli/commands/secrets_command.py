@@ -79,17 +79,19 @@ def scan(session: str | None, **options: Unpack[_Options]) -> int:
     Exits with 4 if a secret was found or a transcript could not be read.
     """
     from recollect.health.secret_scan import scan_transcripts  # the rules and the reader
-    from recollect.store.secret_rows import NO_NOTES
-    from recollect.workspace.secret_masks import note_secrets
+    from recollect.store.secret_rows import NO_SECRETS
+    from recollect.workspace.secret_masks import load_indexed_secrets
 
     project = options["project"]
     with command_workspace(options["claude_dirs"]) as workspace:
         wants_all = options["all_sessions"]
         transcripts, session_id = _find(session, project, workspace, all_sessions=wants_all)
-        notes = NO_NOTES if options["thorough"] else note_secrets(workspace, transcripts)
+        indexed = (
+            NO_SECRETS if options["thorough"] else load_indexed_secrets(workspace, transcripts)
+        )
         policy = workspace.redaction.for_records
     with progress_line("files") as show_progress:
-        report = scan_transcripts(transcripts, show_progress, notes, policy)
+        report = scan_transcripts(transcripts, show_progress, indexed, policy)
     for path in report.unread:
         click.echo(f"recollect: Could not read {safe_text(path)}", err=True)
     document = SecretsDocument(

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from recollect.documents.command_reports import NotedKind
+from recollect.documents.command_reports import SecretSummary
 from recollect.documents.health_report import HealthReport
 from recollect.store import is_sqlite_safe
 from recollect.web import openapi, session_endpoints, templating
@@ -48,7 +48,7 @@ class HealthPage(msgspec.Struct, frozen=True, kw_only=True):
     unknown_fields: tuple[HealthFinding, ...]
     misfits: tuple[HealthFinding, ...]
     going: tuple[ExpiringSession, ...]
-    secrets: tuple[NotedKind, ...]
+    secrets: tuple[SecretSummary, ...]
     most: int
     is_sqlite_safe: bool
     is_demo: bool

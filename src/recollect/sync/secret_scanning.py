@@ -23,7 +23,7 @@ from recollect.redact.redactor import Redactor
 from recollect.store.text_rows import SecretRow
 
 
-class NotedLine(Struct, frozen=True):
+class ScannedLine(Struct, frozen=True):
     """A line with its definite secrets masked, and all of its secrets, each once."""
 
     masked: bytes
@@ -37,7 +37,7 @@ class _Identity(Struct, frozen=True, rename="camel"):
     timestamp: str | None = None
 
 
-class SecretNoter:
+class SecretScanner:
     """Scans the lines of one range; secrets of earlier lines are recognised in later ones."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class SecretNoter:
         self._redactor = Redactor(self._policy)
         self._knows_any = False
 
-    def scan_lines(self, lines: Sequence[bytes]) -> dict[int, NotedLine]:
+    def scan_lines(self, lines: Sequence[bytes]) -> dict[int, ScannedLine]:
         """Return the lines that contain secrets, by number."""
         joined = b"\n".join(lines)
         suspects = _find_numbers(lines, (at for at, _ in find_suspicious_lines(joined)))
@@ -62,7 +62,7 @@ class SecretNoter:
         self._knows_any |= bool(located)
         if not self._knows_any:
             return {
-                number: NotedLine(lines[number], each) for number, each in found.items() if each
+                number: ScannedLine(lines[number], each) for number, each in found.items() if each
             }
         known = _find_numbers(lines, self._redactor.find_known(joined))
         return {
@@ -72,9 +72,9 @@ class SecretNoter:
 
     def _mask(
         self, line: bytes, matches: tuple[Match, ...], located: list[Match] | None
-    ) -> NotedLine:
+    ) -> ScannedLine:
         masked = mask_record(line, self._redactor, located)
-        return NotedLine(masked, matches, tuple(located or ()))
+        return ScannedLine(masked, matches, tuple(located or ()))
 
 
 def _find_numbers(lines: Sequence[bytes], places: Iterable[int]) -> set[int]:
@@ -108,11 +108,11 @@ def _find_distinct(line: bytes, policy: RedactionPolicy) -> tuple[Match, ...]:
     return tuple(reversed(matches.values()))
 
 
-def make_rows(noted: NotedLine, line: bytes, position: int, length: int) -> Iterator[SecretRow]:
+def make_rows(scanned: ScannedLine, line: bytes, position: int, length: int) -> Iterator[SecretRow]:
     """Yield the rows for the secrets of a line."""
     identity = _read_identity(line)
-    spans = _list_spans(noted.located)
-    for match in noted.matches:
+    spans = _list_spans(scanned.located)
+    for match in scanned.matches:
         yield SecretRow(
             position=position,
             length=length,
