@@ -85,7 +85,9 @@ def _iter_corpus_figures(
     yield Figure("first sync, speed", size / seconds, "MB/s")
     yield Figure("first sync, CPU", cpu, "s", 2 * size * SECONDS_PER_MB_GOAL)
     yield Figure("archive", stored / MEGABYTE, "MB")
-    check = _time(lambda: verify_archive(archive, deep=False, watch=lambda _done, _count: None))
+    check = _time(
+        lambda: verify_archive(archive, deep=False, on_progress=lambda _done, _count: None)
+    )
     yield Figure("verify", check, "s")
     yield Figure("restore of everything", _time(lambda: _restore(archive, base / "back")), "s")
     yield from _iter_tar_figures(base, root, stored)

@@ -146,11 +146,11 @@ def build(data: Path, roots: Sequence[Path]) -> Build:
     start = time.perf_counter()
     halves: list[float] = []
 
-    def watch(progress: TextProgress) -> None:
+    def report(progress: TextProgress) -> None:
         if not halves and 2 * progress.bytes_done > progress.bytes:
             halves.append(time.perf_counter() - start)
 
-    index_texts(data, ANALYZER, transcripts, watch=watch)
+    index_texts(data, ANALYZER, transcripts, on_progress=report)
     wall = time.perf_counter() - start
     usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)

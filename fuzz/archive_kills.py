@@ -233,7 +233,7 @@ def _kill(during: str, target: TestArchive, *words: str) -> bool:
 
 
 def _find_damage(archive: Archive, kept: set[str]) -> Iterator[str]:
-    checked = verify_archive(archive, deep=True, watch=lambda _done, _count: None)
+    checked = verify_archive(archive, deep=True, on_progress=lambda _done, _count: None)
     yield from (f"{each.name} is damaged: {each.reason}" for each in checked.damaged)
     lost = kept - {version.sha256 for version in archive.load().iter_versions()}
     yield from (f"the content {sha256} was archived and is lost" for sha256 in lost)
@@ -244,7 +244,7 @@ def _list_newest(archive: Archive) -> set[tuple[str, str, str]]:
 
 
 def _find_leftovers(archive: Archive, *, is_encrypted: bool) -> Iterator[str]:
-    found = verify_archive(archive.reopen(), deep=True, watch=lambda _done, _count: None)
+    found = verify_archive(archive.reopen(), deep=True, on_progress=lambda _done, _count: None)
     if found.unused:
         yield f"{found.unused} objects are left that nothing needs"
     if repeated := archive.load().find_repeated():

@@ -34,7 +34,7 @@ except RecollectError as error:
 
 def list_damage(archive: Archive, *, deep: bool = False) -> tuple[Damage, ...]:
     """Return what a check finds."""
-    return verify_archive(archive, deep=deep, watch=lambda _done, _count: None).damaged
+    return verify_archive(archive, deep=deep, on_progress=lambda _done, _count: None).damaged
 
 
 @pytest.mark.slow

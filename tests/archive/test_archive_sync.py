@@ -184,7 +184,7 @@ def test_a_forgotten_session_is_gone_and_stays_away(archived: ArchivedRoot) -> N
     assert count_changed(archived.archive, [archived.root]) == 0
     archived.sync()
     assert [each.id for each in list_sessions(archived.archive.load())] == [OTHER]
-    checked = verify_archive(archived.archive, deep=True, watch=lambda _done, _count: None)
+    checked = verify_archive(archived.archive, deep=True, on_progress=lambda _done, _count: None)
     assert (checked.damaged, checked.unused, checked.versions) == ((), 0, 2)
 
 

@@ -92,7 +92,7 @@ def test_everything_is_encrypted_and_comes_back(archived: ArchivedRoot, tmp_path
     assert all(map(is_encrypted, stored.values()))
     assert not any(b"projects" in each or SESSION.encode() in each for each in stored.values())
     assert archived.sync().bytes_read == 0
-    found = verify_archive(archived.archive, deep=True, watch=ignore)
+    found = verify_archive(archived.archive, deep=True, on_progress=ignore)
     assert (found.damaged, found.unused) == ((), 0)
     before = read_facts(archived.root)
     shutil.rmtree(archived.root)
@@ -179,11 +179,11 @@ def test_an_interrupted_encryption_can_be_finished(archived: ArchivedRoot, tmp_p
     with pytest.raises(Interrupted):
         encrypt_to(archived.archive, [recipient], interrupt)
     again = archived.archive.reopen()
-    assert verify_archive(again, deep=True, watch=ignore).damaged == ()
+    assert verify_archive(again, deep=True, on_progress=ignore).damaged == ()
     assert again.load().newest().keys() == before
     encrypt_to(again, [recipient], ignore)
     assert all(map(is_encrypted, read_stored(again).values()))
-    found = verify_archive(again, deep=True, watch=ignore)
+    found = verify_archive(again, deep=True, on_progress=ignore)
     assert (found.damaged, found.unused) == ((), 0)
 
 
@@ -213,7 +213,7 @@ def test_a_passphrase_that_was_interrupted_is_finished(archived: ArchivedRoot) -
     again = archived.archive.reopen()
     assert not again.require_settings().is_rewriting
     assert all(map(is_encrypted, read_stored(again).values()))
-    assert verify_archive(again, deep=True, watch=ignore).damaged == ()
+    assert verify_archive(again, deep=True, on_progress=ignore).damaged == ()
 
 
 def test_decrypting_what_is_not_encrypted_keeps_everything(

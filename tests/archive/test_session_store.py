@@ -38,7 +38,7 @@ def store(archived: ArchivedRoot) -> ArchiveSessionStore:
 
 def find_damage(archived: ArchivedRoot) -> tuple[object, int]:
     """Return what a check of the archive finds, and how many objects nothing needs."""
-    found = verify_archive(archived.archive, deep=True, watch=lambda _done, _count: None)
+    found = verify_archive(archived.archive, deep=True, on_progress=lambda _done, _count: None)
     return found.damaged, found.unused
 
 

@@ -59,7 +59,7 @@ def test_indexing_starts_again_on_a_replaced_index(made: MadeIndex) -> None:
         with contextlib.suppress(StopIteration):
             delete_texts(next(deletions))
 
-    assert index_texts(made.data, ANALYZER, made.transcripts(), watch=delete_once)
+    assert index_texts(made.data, ANALYZER, made.transcripts(), on_progress=delete_once)
     assert len(made.find("alpha")) == 101
 
 

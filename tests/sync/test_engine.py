@@ -311,7 +311,7 @@ def test_progress_is_reported(world: World) -> None:
     """The last report is that everything is done."""
     seen: list[SyncProgress] = []
     sizes = [world.write(f"p/{name}", LINE.encode() * 3).stat().st_size for name in ("a", "b", "c")]
-    world.sync(watch=seen.append)
+    world.sync(on_progress=seen.append)
     assert seen[-1] == SyncProgress(3, 3, sum(sizes), sum(sizes))
     assert [step.files_done for step in seen] == [1, 2, 3]
 
@@ -327,7 +327,7 @@ def test_an_interrupted_first_sync_keeps_what_it_has_written(world: World) -> No
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        world.sync(watch=interrupt)
+        world.sync(on_progress=interrupt)
     assert totals(world)[0] == 4
     assert world.sync().files_read == 2
     assert_same(world.dump(), world.dump_fresh())
@@ -469,7 +469,7 @@ def test_everything_that_is_made_is_private(world: World) -> None:
         for name in ("a", "b"):
             world.write(f"p/{name}", Line(id=name).encode())
         world.limits = Limits(commit_bytes=1)
-        world.sync(watch=look)
+        world.sync(on_progress=look)
     finally:
         os.umask(previous)
     files = ("index.db", "index.db-shm", "index.db-wal", "index.lock")

@@ -157,6 +157,6 @@ def test_progress_counts_every_byte_once(tmp_path: Path) -> None:
     made = MadeIndex(tmp_path)
     made.write(prompt("a"), reply("b"))
     seen: list[TextProgress] = []
-    assert index_texts(made.data, ANALYZER, made.transcripts(), watch=seen.append)
+    assert index_texts(made.data, ANALYZER, made.transcripts(), on_progress=seen.append)
     size = made.path().stat().st_size
     assert seen[-1] == TextProgress(size, size)

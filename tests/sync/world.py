@@ -79,11 +79,20 @@ class World:
         return find_transcripts([self.root])
 
     def sync(
-        self, *, prices: Path | None = None, watch: OnProgress | None = None, rebuild: bool = False
+        self,
+        *,
+        prices: Path | None = None,
+        on_progress: OnProgress | None = None,
+        rebuild: bool = False,
     ) -> SyncReport:
         """Update the index."""
         return sync(
-            self.data, self.find(), prices=prices, watch=watch, rebuild=rebuild, limits=self.limits
+            self.data,
+            self.find(),
+            prices=prices,
+            on_progress=on_progress,
+            rebuild=rebuild,
+            limits=self.limits,
         )
 
     def open(self) -> Connection:

@@ -21,7 +21,7 @@ from recollect.archive.manifests import FileVersion, ManifestName, iter_checked,
 from recollect.archive.object_store import hash_bytes
 from recollect.errors import UnreadableInput
 
-Watch = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 
 
 class Damage(Struct, frozen=True):
@@ -57,7 +57,7 @@ class Removal(Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-def verify_archive(archive: Archive, *, deep: bool, watch: Watch) -> Verification:
+def verify_archive(archive: Archive, *, deep: bool, on_progress: OnProgress) -> Verification:
     """Read every object and manifest; `deep` also rebuilds every version of every file."""
     with archive.lock() as lock:
         stored = archive.load()
@@ -69,7 +69,7 @@ def verify_archive(archive: Archive, *, deep: bool, watch: Watch) -> Verificatio
             if reason := _find_damage(archive, name):
                 damaged.append(Damage(name, reason, tuple(sorted(users.get(name, ())))))
             lock.signal_progress()
-            watch(number, len(names))
+            on_progress(number, len(names))
         versions = list(stored.iter_versions())
         if deep:
             broken = frozenset(each.name for each in damaged)
@@ -197,7 +197,9 @@ def require_matching_identity(recipients: Sequence[str], identities: Sequence[st
     encryption.decrypt(probe, identities)
 
 
-def protect_with_passphrase(archive: Archive, passphrase: str, watch: Watch) -> Sequence[str]:
+def protect_with_passphrase(
+    archive: Archive, passphrase: str, on_progress: OnProgress
+) -> Sequence[str]:
     """Encrypt the archive with a passphrase, replacing an earlier one; return its identity.
 
     An archive with a passphrase keeps its identity, so nothing else is written again, unless an
@@ -211,17 +213,17 @@ def protect_with_passphrase(archive: Archive, passphrase: str, watch: Watch) -> 
         archive.objects.write_file(archive.locked_identity, locked)
     settings = archive.require_settings()
     if settings.is_rewriting or settings.recipients != recipients:
-        reencrypt_archive(Archive(archive.directory, [identity]), recipients, watch)
+        reencrypt_archive(Archive(archive.directory, [identity]), recipients, on_progress)
     return (identity,)
 
 
-def encrypt_to(archive: Archive, recipients: Sequence[str], watch: Watch) -> None:
+def encrypt_to(archive: Archive, recipients: Sequence[str], on_progress: OnProgress) -> None:
     """Encrypt the archive to recipients, or decrypt it if there are none; removes a passphrase."""
-    reencrypt_archive(archive, recipients, watch)
+    reencrypt_archive(archive, recipients, on_progress)
     archive.locked_identity.unlink(missing_ok=True)
 
 
-def reencrypt_archive(archive: Archive, recipients: Sequence[str], watch: Watch) -> None:
+def reencrypt_archive(archive: Archive, recipients: Sequence[str], on_progress: OnProgress) -> None:
     """Write every object and manifest again, encrypted to these recipients."""
     archive.require_settings()
     with archive.lock() as lock:
@@ -235,7 +237,7 @@ def reencrypt_archive(archive: Archive, recipients: Sequence[str], watch: Watch)
         for number, name in enumerate(needed, start=1):
             names[name] = changed.objects.put_compressed(archive.objects.read_compressed(name))[0]
             lock.signal_progress()
-            watch(number, len(needed))
+            on_progress(number, len(needed))
         known = archive.load_known().values()
         changed.drop_cache()
         written = {

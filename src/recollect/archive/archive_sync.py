@@ -37,7 +37,7 @@ _WORKERS: Final = 2
 _CHUNK: Final = 1 << 20
 _SLUG: Final = re.compile(rb'"slug":"([0-9A-Za-z_-]{1,200})"')
 
-Watch = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Called with the number of changed files that are done, and the number of all changed files."""
 
 
@@ -84,14 +84,14 @@ def identify_root(root: Path) -> str:
 
 
 def sync_archive(
-    archive: Archive, roots: Iterable[Path], watch: Watch = lambda _done, _count: None
+    archive: Archive, roots: Iterable[Path], on_progress: OnProgress = lambda _done, _count: None
 ) -> SyncReport:
     """Copy everything that is new or has changed; raise UsageError if archiving is off."""
     archive.require_enabled()
     with archive.lock() as lock, ThreadPoolExecutor(_WORKERS) as pool:
         run = _Run(archive, manifests.Packer(archive.objects, pool), lock)
         changed = [each for root in roots for each in run.list_changed(root)]
-        run.copy_all(changed, watch)
+        run.copy_all(changed, on_progress)
         return run.report
 
 
@@ -176,14 +176,14 @@ class _Run:
         )
         return [each for each in changed if not self._is_forgotten(each)]
 
-    def copy_all(self, changed: Sequence[_Changed], watch: Watch) -> None:
+    def copy_all(self, changed: Sequence[_Changed], on_progress: OnProgress) -> None:
         """Store the files, session by session."""
         done = 0
         for _, group in groupby(changed, key=_choose_object):
             for each in group:
                 self._copy(each)
                 done += 1
-                watch(done, len(changed))
+                on_progress(done, len(changed))
             self._packer.end_object()
             if self._batch >= BATCH:
                 self._commit()

@@ -123,7 +123,7 @@ def _describe(root: str, name: str, files: list[manifests.FileVersion]) -> Archi
     return ArchivedSession(id=name, root=root, project=project, files=ordered)
 
 
-Watch = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 
 
 def set_enabled(archive: Archive, *, enabled: bool) -> None:
@@ -155,9 +155,11 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> archive_reports.
     )
 
 
-def run_sync(archive: Archive, roots: Iterable[Path], watch: Watch) -> archive_reports.ArchiveSync:
+def run_sync(
+    archive: Archive, roots: Iterable[Path], on_progress: OnProgress
+) -> archive_reports.ArchiveSync:
     """Copy new and changed files, and return a report."""
-    report = archive_sync.sync_archive(archive, roots, watch)
+    report = archive_sync.sync_archive(archive, roots, on_progress)
     return archive_reports.ArchiveSync(
         files=report.files,
         added=report.added,
@@ -211,10 +213,10 @@ def _describe_row(
 
 
 def run_verification(
-    archive: Archive, watch: Watch, *, deep: bool
+    archive: Archive, on_progress: OnProgress, *, deep: bool
 ) -> archive_reports.ArchiveVerification:
     """Check the whole archive, and return all damage."""
-    found = archive_maintenance.verify_archive(archive, deep=deep, watch=watch)
+    found = archive_maintenance.verify_archive(archive, deep=deep, on_progress=on_progress)
     return archive_reports.ArchiveVerification(
         is_deep=deep,
         manifests=found.manifests,

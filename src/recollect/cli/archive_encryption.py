@@ -37,7 +37,7 @@ def print_document(document: object, lines: Iterable[str], *, as_json: bool) -> 
     click.echo(json_output.format_document(document) if as_json else "\n".join(lines))
 
 
-Watch = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 
 
 @click.command("export")
@@ -181,7 +181,7 @@ def _make_key(archive: Archive, path: Path) -> tuple[str, ...]:
 
 
 def _encrypt_to_keys(
-    archive: Archive, recipients: Sequence[str], key: Path | None, watch: Watch
+    archive: Archive, recipients: Sequence[str], key: Path | None, on_progress: OnProgress
 ) -> Sequence[str]:
     """Encrypt to recipients whose key is on this machine; return the identities."""
     from recollect.archive.archive_maintenance import encrypt_to, require_matching_identity
@@ -195,7 +195,7 @@ def _encrypt_to_keys(
             "identity file of a recipient first: without it you could not read your own archive."
         )
     require_matching_identity(recipients, identities)
-    encrypt_to(Archive(archive.directory, identities), recipients, watch)
+    encrypt_to(Archive(archive.directory, identities), recipients, on_progress)
     return identities
 
 

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     )
     from recollect.sync.text_indexer import (
         Analyzer,
+        OnTextProgress,
         TextProgress,
-        TextWatch,
         index_texts,
         read_fresh,
     )
@@ -75,7 +75,7 @@ _MODULES = {
         "list_retitled list_unsaved locate_indexed mask_listing"
     ),
     "sync_engine": "OnProgress SyncProgress count_separately sync sync_with_parts sync_in_memory",
-    "text_indexer": "Analyzer TextProgress TextWatch index_texts read_fresh",
+    "text_indexer": "Analyzer OnTextProgress TextProgress index_texts read_fresh",
     "text_plan": "find_text_status",
     "text_reading": "TextPassConsumer",
     "usage_counting": "Traits group_copies",
@@ -88,10 +88,10 @@ __all__ = [
     "LineKey",
     "OnFileRead",
     "OnProgress",
+    "OnTextProgress",
     "SyncProgress",
     "TextPassConsumer",
     "TextProgress",
-    "TextWatch",
     "Traits",
     "count_related",
     "count_separately",

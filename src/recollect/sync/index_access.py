@@ -251,7 +251,7 @@ def query_index(
     query: Callable[[database.Connection], T],
     *,
     prices: Path | None = None,
-    watch: "OnProgress | None" = None,
+    on_progress: "OnProgress | None" = None,
 ) -> T:
     """Update the index in `directory` from `transcripts`, and return the result of `query`.
 
@@ -264,7 +264,7 @@ def query_index(
         if found is None:
             from recollect.sync.sync_engine import sync  # only when something has to be read
 
-            sync(directory, transcripts, prices=prices, watch=watch)
+            sync(directory, transcripts, prices=prices, on_progress=on_progress)
             found = database.run_query(directory, lambda connection: (query(connection),))
         if found is None:
             raise schema.DamagedIndex(

@@ -56,7 +56,7 @@ class SyncRequest(Struct, frozen=True):
     prices: Path | None
     fingerprint: str
     rebuild: bool
-    watch: OnProgress | None
+    on_progress: OnProgress | None
     limits: Limits
     parts: dict[str, FileParts] | None = None
     """Receives the parts of files that lists need, if set."""
@@ -67,7 +67,7 @@ def sync(
     transcripts: Sequence[Transcript],
     *,
     prices: Path | None = None,
-    watch: OnProgress | None = None,
+    on_progress: OnProgress | None = None,
     rebuild: bool = False,
     limits: Limits = Limits(),
 ) -> SyncReport:
@@ -76,7 +76,7 @@ def sync(
     Raises `IndexFailure` if the index cannot be written; its earlier content stays.
     """
     fingerprint = find_price_fingerprint(prices)
-    request = SyncRequest(transcripts, prices, fingerprint, rebuild, watch, limits)
+    request = SyncRequest(transcripts, prices, fingerprint, rebuild, on_progress, limits)
     return _run(directory, request)
 
 
@@ -111,7 +111,7 @@ def sync_in_memory(
     transcripts: Sequence[Transcript],
     *,
     prices: Path | None = None,
-    watch: OnProgress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> database.Connection:
     """Return an in-memory index of `transcripts`, for use when none can be written."""
     connection, fingerprint = usage_queries.open_in_memory(), find_price_fingerprint(prices)
@@ -124,8 +124,8 @@ def sync_in_memory(
         for number, (task, job) in enumerate(pairs, start=1):
             yield to_reading(task, extract(job))
             done += task.transcript.size
-            if watch is not None:
-                watch(SyncProgress(number, len(tasks), done, total))
+            if on_progress is not None:
+                on_progress(SyncProgress(number, len(tasks), done, total))
 
     ledger_writer.LedgerWriter(connection, load_rule(prices, fingerprint)).write(read(), total + 1)
     return connection
@@ -220,8 +220,10 @@ class _Sync:
                 if request.parts is not None and read.parts is not None:
                     request.parts[read.path] = read.parts
                 yield to_reading(task, read)
-                if request.watch is not None:
-                    request.watch(SyncProgress(done_files, len(tasks), done_bytes, sum(sizes)))
+                if request.on_progress is not None:
+                    request.on_progress(
+                        SyncProgress(done_files, len(tasks), done_bytes, sum(sizes))
+                    )
 
 
 def to_moved_row(task: ReadTask) -> tuple[int, catalog.FileRow] | None:

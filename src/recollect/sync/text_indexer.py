@@ -63,7 +63,7 @@ class TextProgress(Struct, frozen=True):
     bytes: int
 
 
-TextWatch = Callable[[TextProgress], None]
+OnTextProgress = Callable[[TextProgress], None]
 Batches = Iterator[list[text_rows.TextBatch]]
 
 
@@ -73,7 +73,7 @@ def index_texts(
     transcripts: Sequence[Transcript],
     *,
     seconds: float | None = None,
-    watch: TextWatch | None = None,
+    on_progress: OnTextProgress | None = None,
     consumers: Sequence[text_reading.TextPassConsumer] = (),
 ) -> bool:
     """Update the full-text index for about `seconds`; return whether it is up to date.
@@ -86,9 +86,9 @@ def index_texts(
     limit = _Limit(deadline, is_strict=deadline is not None and not consumers)
     files = with_lists(transcripts)
     try:
-        return _index_once(directory, analyzer, files, limit, watch, consumers)
+        return _index_once(directory, analyzer, files, limit, on_progress, consumers)
     except (DamagedIndex, ReplacedIndex):
-        return _index_once(directory, analyzer, files, limit, watch, consumers)
+        return _index_once(directory, analyzer, files, limit, on_progress, consumers)
 
 
 class _Limit(NamedTuple):
@@ -108,7 +108,7 @@ def _index_once(
     analyzer: Analyzer,
     transcripts: Sequence[Transcript],
     limit: _Limit,
-    watch: TextWatch | None,
+    on_progress: OnTextProgress | None,
     consumers: Sequence[text_reading.TextPassConsumer],
 ) -> bool:
     plan = plan_texts(directory, analyzer.version, transcripts)
@@ -116,7 +116,7 @@ def _index_once(
         return True
     indexing = _Indexing(directory, analyzer, transcripts, plan, consumers)
     indexing.remove_files(plan.gone)
-    return indexing.run(plan.ranges, limit, watch)
+    return indexing.run(plan.ranges, limit, on_progress)
 
 
 class _Indexing:
@@ -147,7 +147,9 @@ class _Indexing:
         if paths:
             self._writer.remove_files(paths)
 
-    def run(self, ranges: Sequence[FileRange], limit: _Limit, watch: TextWatch | None) -> bool:
+    def run(
+        self, ranges: Sequence[FileRange], limit: _Limit, on_progress: OnTextProgress | None
+    ) -> bool:
         """Read and write; return whether everything was done."""
         waiting = deque(ranges)
         total = sum(map(self._length_of, ranges))
@@ -162,8 +164,8 @@ class _Indexing:
             batches += found
             size += sum(len(row.text) for batch in found for row in batch.rows)
             done += sum(batch.state.file.position - batch.start for batch in found)
-            if watch is not None:
-                watch(TextProgress(round(done * share), round(total * share)))
+            if on_progress is not None:
+                on_progress(TextProgress(round(done * share), round(total * share)))
         if batches or self._writer.identity is None:
             # Even without texts: an empty index records that there is nothing to index.
             self._write(batches)

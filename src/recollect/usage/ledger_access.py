@@ -356,7 +356,7 @@ def query_ledger(
             transcripts,
             lambda connection: query(UsageQueries(connection)),
             prices=prices,
-            watch=on_progress,
+            on_progress=on_progress,
         )
     except NewerIndex:
         raise
@@ -395,7 +395,7 @@ def count_in_memory(
     # Loads the reader, which queries of a current index do not need.
     from recollect.sync import sync_in_memory
 
-    return UsageQueries(sync_in_memory(transcripts, prices=prices, watch=on_progress))
+    return UsageQueries(sync_in_memory(transcripts, prices=prices, on_progress=on_progress))
 
 
 def find_current(report: UsageReport, now: float) -> ReportRow | None:

@@ -62,7 +62,7 @@ def _sync(
     """Update the index; return the number of files and bytes read."""
     from recollect.sync import SyncProgress, sync
 
-    def watch(at: SyncProgress) -> None:
+    def show_progress(at: SyncProgress) -> None:
         workspace.count_files(at.files_done, at.files)
 
     report = sync(
@@ -70,7 +70,7 @@ def _sync(
         transcripts,
         prices=workspace.prices,
         rebuild=options.rebuild,
-        watch=watch,
+        on_progress=show_progress,
     )
     if options.texts:
         from recollect.store import delete_texts

@@ -157,7 +157,7 @@ def update_text_index(
         engine.ANALYZER,
         transcripts,
         seconds=seconds,
-        watch=None if is_quiet else report,
+        on_progress=None if is_quiet else report,
     )
 
 
