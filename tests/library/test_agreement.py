@@ -38,9 +38,9 @@ def disagreements(listing: SessionListing, metadata: Metadata) -> set[str]:
     return {name for name in SHOWN if getattr(listing, name) != getattr(metadata, name)}
 
 
-def assert_agreement(transcript: Transcript, surroundings: SessionContext) -> None:
+def assert_agreement(transcript: Transcript, context: SessionContext) -> None:
     """Assert that a list shows `transcript` as the opened session does, if at all."""
-    listing = read_listing(transcript, surroundings)
+    listing = read_listing(transcript, context)
     if listing is None:
         return
     session = open_transcript(transcript)
@@ -59,9 +59,9 @@ def test_sessions_of_the_real_client_are_listed_as_they_are(
     """For every file of the real client, the listing agrees with the open session."""
     transcripts = discover(shared / "real_cli" / version / folder).transcripts
     assert len(transcripts) > 0
-    surroundings = SessionContext()
+    context = SessionContext()
     for transcript in transcripts:
-        assert_agreement(transcript, surroundings)
+        assert_agreement(transcript, context)
 
 
 @pytest.mark.slow

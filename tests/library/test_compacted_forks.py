@@ -36,7 +36,7 @@ def write_fork(root: ClaudeRoot, session_id: str, first: Line) -> None:
     root.session(session_id, *copy_lines(session_id, first, *own))
 
 
-def list_origins(root: ClaudeRoot) -> dict[str, str | None]:
+def list_parents(root: ClaudeRoot) -> dict[str, str | None]:
     """Return the session that each one was copied from."""
     return {each.id: each.forked_from for each in list_sessions(root=root.path).sessions}
 
@@ -46,7 +46,7 @@ def test_the_parent_is_the_session_with_the_compaction_in_its_middle(root: Claud
     write_parent(root)
     write_fork(root, SECOND, compaction(BOUNDARY))
     write_fork(root, THIRD, compaction(BOUNDARY))
-    assert list_origins(root) == {FIRST: None, SECOND: FIRST, THIRD: FIRST}
+    assert list_parents(root) == {FIRST: None, SECOND: FIRST, THIRD: FIRST}
 
 
 def test_another_compaction_is_no_evidence(root: ClaudeRoot) -> None:
@@ -55,7 +55,7 @@ def test_another_compaction_is_no_evidence(root: ClaudeRoot) -> None:
     root.session(FIRST, prompt("drain"), mention, compaction("short"), reply("Done."))
     write_fork(root, SECOND, compaction(OTHER))
     write_fork(root, THIRD, compaction("short"))
-    assert list_origins(root) == {FIRST: None, SECOND: None, THIRD: None}
+    assert list_parents(root) == {FIRST: None, SECOND: None, THIRD: None}
 
 
 def test_the_files_of_a_project_are_searched_once(root: ClaudeRoot) -> None:
@@ -65,13 +65,13 @@ def test_the_files_of_a_project_are_searched_once(root: ClaudeRoot) -> None:
     write_fork(root, THIRD, compaction(BOUNDARY))
     files = {each.name: each for each in discover_root(root.path).transcripts}
     context = SessionContext()
-    origins = []
+    parents = []
     for name in (SECOND, THIRD):
         listing = read_listing(files[name], context)
         assert listing is not None
-        origins.append(listing.forked_from)
+        parents.append(listing.forked_from)
         write_fork(root, FIRST, prompt("nothing was compacted here"))
-    assert origins == [FIRST, FIRST]
+    assert parents == [FIRST, FIRST]
 
 
 def test_two_possible_parents_are_none(root: ClaudeRoot) -> None:
@@ -79,14 +79,14 @@ def test_two_possible_parents_are_none(root: ClaudeRoot) -> None:
     write_parent(root)
     write_parent(root, THIRD)
     write_fork(root, SECOND, compaction(BOUNDARY))
-    assert list_origins(root)[SECOND] is None
+    assert list_parents(root)[SECOND] is None
 
 
 def test_a_file_that_was_last_written_before_the_compaction_is_not_read(root: ClaudeRoot) -> None:
     """No record is later than the mtime of its file."""
     write_parent(root, modified=59)
     write_fork(root, SECOND, compaction(BOUNDARY))
-    assert list_origins(root)[SECOND] is None
+    assert list_parents(root)[SECOND] is None
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,14 @@ from recollect.session.session_records import Log
 from tests.session.chains import attachment, in_a_row, reply, result, system, use, user
 
 
-def metadata_of(records: Sequence[Record], origins: Provenance | None = None) -> Metadata:
+def metadata_of(records: Sequence[Record], provenance: Provenance | None = None) -> Metadata:
     """Return the metadata of a session with these records."""
     log = Log()
     log.extend(records)
     is_subagent = bool(log.starts_in_sidechain)
     messages = build_messages(log.chain, log.superseded, is_subagent=is_subagent)
     return build_metadata(
-        origins or Provenance(), log, messages, build_facts(log.chain, log.states)
+        provenance or Provenance(), log, messages, build_facts(log.chain, log.states)
     )
 
 
@@ -84,10 +84,10 @@ def test_a_whole_session() -> None:
         reply("i", "done", timestamp="2026-01-01T12:30:00Z"),
     )
     live = LiveProcess(pid=7, status="busy")
-    origins = Provenance(
+    provenance = Provenance(
         id="s2", project="-p", path="/x/s2.jsonl", size=99, modified=12.5, live=live
     )
-    assert metadata_of(records, origins) == Metadata(
+    assert metadata_of(records, provenance) == Metadata(
         id="s2",
         project="-p",
         cwd="/p/sub",
@@ -237,7 +237,7 @@ def test_the_records_give_all_titles() -> None:
 def test_a_summary_in_another_file_names_this_session() -> None:
     """A title belongs to the session that contains its leaf record; the last of several wins."""
     records = [user("a", "first"), reply("b", "hello")]
-    origins = Provenance(foreign_summaries={"a": "early", "b": "late", "gone": "other"})
-    assert metadata_of(records, origins).title == "late"
+    provenance = Provenance(foreign_summaries={"a": "early", "b": "late", "gone": "other"})
+    assert metadata_of(records, provenance).title == "late"
     own = Summary(summary="own", leaf_uuid="b")
-    assert metadata_of([*records, own], origins).title == "own"
+    assert metadata_of([*records, own], provenance).title == "own"

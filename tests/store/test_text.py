@@ -322,16 +322,16 @@ def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:
     assert counts.errors == 1
 
 
-@pytest.mark.parametrize(("match", "most"), [("alpha", 2), (None, 2), ("alpha", 3), ("alpha", 0)])
-def test_only_the_newest_can_be_asked_for(tmp_path: Path, match: str | None, most: int) -> None:
+@pytest.mark.parametrize(("match", "limit"), [("alpha", 2), (None, 2), ("alpha", 3), ("alpha", 0)])
+def test_only_the_newest_can_be_asked_for(tmp_path: Path, match: str | None, limit: int) -> None:
     """They are returned oldest first, with a flag if there are more."""
     write(tmp_path, *(make_row("alpha", second=NOW + at, position=at) for at in range(3)))
     with open_text_queries(tmp_path, "1", TOKENIZER) as queries:
         assert queries.has_index
-        found = queries.find_matches(match, ALWAYS, deadline=time.monotonic() + 60, most=most)
+        found = queries.find_matches(match, ALWAYS, deadline=time.monotonic() + 60, limit=limit)
         seconds = [queries.find_second(handle) - NOW for handle in found.handles]
         counts = [queries.count_matches("alpha", limit) for limit in (2, 4, -1)]
-    assert (seconds, found.is_cut) == ([0, 1, 2][3 - most :], most < 3)
+    assert (seconds, found.is_cut) == ([0, 1, 2][3 - limit :], limit < 3)
     assert counts == [2, 3, 3]
 
 

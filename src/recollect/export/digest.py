@@ -99,16 +99,16 @@ def _fit_blocks(content: ExportContent, budget: int) -> list[list[_Block]]:
     turns: list[list[_Block]] = []
     shares = (budget, budget // 4, budget // 16)
     lengths = ((budget, max(share, _MIN_OUTPUT)) for share in shares)
-    for longest, longest_output in ((sys.maxsize, sys.maxsize), *lengths):
-        turns = _list_blocks(content, longest, longest_output)
+    for max_length, max_output in ((sys.maxsize, sys.maxsize), *lengths):
+        turns = _list_blocks(content, max_length, max_output)
         if sum(block.tokens for turn in turns for block in turn) <= budget:
             break
     return turns
 
 
-def _list_blocks(content: ExportContent, longest: int, longest_output: int) -> list[list[_Block]]:
+def _list_blocks(content: ExportContent, max_length: int, max_output: int) -> list[list[_Block]]:
     """Return the blocks of each turn, with texts and outputs of at most this many characters."""
-    return [list(_iter_blocks(turn, content, longest, longest_output)) for turn in content.turns]
+    return [list(_iter_blocks(turn, content, max_length, max_output)) for turn in content.turns]
 
 
 def _write(
@@ -166,23 +166,23 @@ def _list_ranks(counts: Mapping[Rank, int]) -> str:
 
 
 def _iter_blocks(
-    turn: TurnView, content: ExportContent, longest: int, longest_output: int
+    turn: TurnView, content: ExportContent, max_length: int, max_output: int
 ) -> Iterator[_Block]:
     directory = content.metadata.cwd
     options = markdown.MarkdownOptions(replies=False, everything=False, directory=directory)
     heading, *prompt = markdown.write_turn(turn, options)
-    yield _make_block(Rank.PROMPT, [heading, *prompt], longest)
+    yield _make_block(Rank.PROMPT, [heading, *prompt], max_length)
     ranks = {id(step): Rank.PROMPT for step in keep_prompts(turn).steps}
     ranks[id(_find_conclusion(turn.steps))] = Rank.CONCLUSION
     for step in turn.steps:
         match step:
             case TextStep():
-                yield from _list_text(step, ranks.get(id(step), Rank.REPLY), longest)
+                yield from _list_text(step, ranks.get(id(step), Rank.REPLY), max_length)
             case ToolStep():
-                yield _make_block(Rank.CALL, [markdown.name_call(step, directory)], longest)
+                yield _make_block(Rank.CALL, [markdown.name_call(step, directory)], max_length)
                 details = [*markdown.write_parts((*step.input, *step.output))]
                 if details:
-                    yield _make_block(Rank.OUTPUT, details, longest_output)
+                    yield _make_block(Rank.OUTPUT, details, max_output)
 
 
 def _find_conclusion(steps: Sequence[Step]) -> TextStep | None:
@@ -190,11 +190,11 @@ def _find_conclusion(steps: Sequence[Step]) -> TextStep | None:
     return next((step for step in replies if step.role == "assistant"), None)
 
 
-def _list_text(step: TextStep, rank: Rank, longest: int) -> Iterator[_Block]:
+def _list_text(step: TextStep, rank: Rank, max_length: int) -> Iterator[_Block]:
     parts = [*markdown.write_parts(step.parts)]
     if parts:
         is_reply = step.role == "assistant"
-        yield _make_block(rank, parts if is_reply else [*map(markdown.quote, parts)], longest)
+        yield _make_block(rank, parts if is_reply else [*map(markdown.quote, parts)], max_length)
 
 
 def _make_block(rank: Rank, parts: Sequence[str], length: int) -> _Block:

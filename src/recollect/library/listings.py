@@ -106,21 +106,23 @@ def modified_of(transcript: Transcript) -> float:
 
 def read_listing(
     transcript: Transcript,
-    surroundings: SessionContext,
+    context: SessionContext,
     lines: transcript_ends.NamingLines | None = None,
 ) -> SessionListing | None:
     """Return the listing of `transcript`; None if it contains no session or was deleted."""
     try:
         if transcript_ends.is_stray(transcript):
             return None
-        origins = surroundings.describe(transcript)
-        ends = transcript_ends.read_head_and_tail(transcript.file, origins.foreign_summaries, lines)
+        provenance = context.describe(transcript)
+        ends = transcript_ends.read_head_and_tail(
+            transcript.file, provenance.foreign_summaries, lines
+        )
     except UnreadableInput as error:
         is_gone = isinstance(error.__cause__, FileNotFoundError)
         return None if is_gone else _list_unreadable(transcript, str(error))
     if ends.is_warmup or ends.is_foreign:
         return None
-    return _list_session(transcript, origins, ends, surroundings.forks)
+    return _list_session(transcript, provenance, ends, context.forks)
 
 
 class TracedListing(NamedTuple):
@@ -135,24 +137,24 @@ class TracedListing(NamedTuple):
 
 def trace_listing(
     transcript: Transcript,
-    surroundings: SessionContext,
+    context: SessionContext,
     lines: transcript_ends.NamingLines | None = None,
 ) -> TracedListing | None:
     """Like `read_listing`, and also return the other dependencies of the result."""
-    found = read_listing(transcript, surroundings, lines)
+    found = read_listing(transcript, context, lines)
     if found is None:
         return None
-    title_file = surroundings.find_title_file(transcript, found.title)
-    return TracedListing(found, surroundings.hash_titles(transcript), title_file)
+    title_file = context.find_title_file(transcript, found.title)
+    return TracedListing(found, context.hash_titles(transcript), title_file)
 
 
 def _list_session(
     transcript: Transcript,
-    origins: Provenance,
+    provenance: Provenance,
     ends: transcript_ends.HeadAndTail,
     forks: compacted_forks.CompactedForks,
 ) -> SessionListing:
-    found = summarize_log(origins, ends.log, ends.first_prompt, is_whole=ends.is_whole)
+    found = summarize_log(provenance, ends.log, ends.first_prompt, is_whole=ends.is_whole)
     metadata, facts = found.metadata, found.facts
     is_subagent = transcript.kind is not TranscriptKind.SESSION or metadata.is_subagent
     modified = modified_of(transcript)
@@ -316,14 +318,14 @@ def _complete_path(project: str | Path) -> str:
 
 
 def iter_by_activity(
-    transcripts: Iterable[Transcript], surroundings: SessionContext
+    transcripts: Iterable[Transcript], context: SessionContext
 ) -> Iterator[SessionListing]:
     """Yield the listings of `transcripts`, most recently active first, reading lazily."""
     read: list[tuple[float, str, SessionListing]] = []
     for transcript in sorted(transcripts, key=modified_of, reverse=True):
         while read and -read[0][0] > modified_of(transcript):
             yield heappop(read)[-1]
-        listing = read_listing(transcript, surroundings)
+        listing = read_listing(transcript, context)
         if listing is not None:
             heappush(read, (-listing.activity, listing.path, listing))
     while read:

@@ -57,16 +57,16 @@ class PartialSession(Struct, frozen=True):
         return count if self.is_whole else max(count - 1, min(count, 1))
 
 
-def read_partial_session(transcript: Transcript, most: int = FIRST_BYTES) -> PartialSession:
-    """Return the session in the first `most` bytes of a transcript; raises UnreadableInput."""
+def read_partial_session(transcript: Transcript, max_bytes: int = FIRST_BYTES) -> PartialSession:
+    """Return the session in the first `max_bytes` bytes of a transcript; raises UnreadableInput."""
     with open_file(transcript.file) as file:
-        data = file.read(most)
+        data = file.read(max_bytes)
         is_whole = not file.read(1)
     if not is_whole:
         data = data[: data.rfind(b"\n") + 1]
     records = decode_bytes(transcript.file, 0, data)
-    origins = metadata.Provenance(id=transcript.session_id, path=transcript.file)
-    return PartialSession(Session(records, origins), is_whole)
+    provenance = metadata.Provenance(id=transcript.session_id, path=transcript.file)
+    return PartialSession(Session(records, provenance), is_whole)
 
 
 def price_turn(turn: turns.Turn, prices: Prices) -> int | None:
@@ -118,11 +118,11 @@ def _find_session(transcript: Transcript) -> str:
 
 def load_children(
     transcripts: Iterable[Transcript],
-    surroundings: listings.SessionContext,
+    context: listings.SessionContext,
     prices: metadata.PriceList | None = None,
 ) -> list[subagents.Child]:
     """Load the subagents in these files; a subagent whose file is unreadable is empty."""
-    return [make_child(each, _load_session(each, surroundings, prices)) for each in transcripts]
+    return [make_child(each, _load_session(each, context, prices)) for each in transcripts]
 
 
 def make_child(transcript: Transcript, session: Session) -> subagents.Child:
@@ -144,14 +144,14 @@ def read_subagent_meta(path: Path) -> subagents.SubagentMeta | None:
 
 
 def _load_session(
-    transcript: Transcript, surroundings: listings.SessionContext, prices: metadata.PriceList | None
+    transcript: Transcript, context: listings.SessionContext, prices: metadata.PriceList | None
 ) -> Session:
-    origins = surroundings.describe(transcript)
+    provenance = context.describe(transcript)
     try:
         records = read_transcript(transcript.file)
-        return Session(records, origins, prices)
+        return Session(records, provenance, prices)
     except UnreadableInput:
-        return Session((), origins)
+        return Session((), provenance)
 
 
 class IncrementalSession:
@@ -278,21 +278,21 @@ def open_transcript(transcript: Transcript, prices: metadata.PriceList | None = 
 
     Without `prices` its metrics have no list price, and the price list is not loaded.
     """
-    surroundings = listings.SessionContext()
-    described = surroundings.describe(transcript)
+    context = listings.SessionContext()
+    described = context.describe(transcript)
     session = Session(_read_records(transcript), described, prices)
     if transcript.kind is TranscriptKind.SESSION:
         files = find_subagent_files(transcript.project_dir, transcript.name)
-        subagents.attach_subagents(session, load_children(files, surroundings, prices))
+        subagents.attach_subagents(session, load_children(files, context, prices))
     else:
-        _attach_nested(session, transcript, surroundings, prices)
+        _attach_nested(session, transcript, context, prices)
     return session
 
 
 def _attach_nested(
     session: Session,
     transcript: Transcript,
-    surroundings: listings.SessionContext,
+    context: listings.SessionContext,
     prices: metadata.PriceList | None,
 ) -> None:
     """Attach to a subagent the siblings that it started; the others go to a placeholder."""
@@ -302,7 +302,7 @@ def _attach_nested(
         for found in find_subagent_files(transcript.project_dir, parent_id)
         if (found.agent_id, found.run_id) != (transcript.agent_id, transcript.run_id)
     ]
-    others = load_children(siblings, surroundings, prices)
+    others = load_children(siblings, context, prices)
     children = [make_child(transcript, session), *others]
     subagents.attach_subagents(Session((), metadata.Provenance(id=parent_id)), children)
 

@@ -39,12 +39,12 @@ def make_marks(characters: bytes) -> bytes:
     return bytes(ord(_MARK if is_meant(bytes([code])) else " ") for code in range(256))
 
 
-def iter_runs(data: bytes, marks: bytes, shortest: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of runs of at least `shortest` marked characters."""
-    marked, run = data.translate(marks), _MARK * shortest
+def iter_runs(data: bytes, marks: bytes, min_length: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of runs of at least `min_length` marked characters."""
+    marked, run = data.translate(marks), _MARK * min_length
     start = marked.find(run)
     while start >= 0:
-        end = marked.find(b" ", start + shortest)
+        end = marked.find(b" ", start + min_length)
         if end < 0:
             end = len(data)
         yield start, end

@@ -297,9 +297,9 @@ def iter_generic(data: bytes) -> Iterator[Match]:
                 yield match
 
 
-def iter_long_words(data: bytes, shortest: int = _MIN_WORD) -> Iterator[tuple[int, int]]:
+def iter_long_words(data: bytes, min_length: int = _MIN_WORD) -> Iterator[tuple[int, int]]:
     """Yield the spans of words, as defined by `LONG_WORD`, of at least this length."""
-    return iter_runs(data, _WORD_MARKS, shortest)
+    return iter_runs(data, _WORD_MARKS, min_length)
 
 
 def _may_be_token(word: bytes) -> bool:

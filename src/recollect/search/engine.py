@@ -258,8 +258,8 @@ class _Search:
     ) -> dict[Session, list[text_matches.FoundText]]:
         """Return the best texts of sessions, best session first, or the newest."""
         recent = self._options.recent
-        most = max(self._options.per_session, _MIN_COMPARED)
-        handles = groups.list_texts(names, most, recent=recent)
+        limit = max(self._options.per_session, _MIN_COMPARED)
+        handles = groups.list_texts(names, limit, recent=recent)
         match = _find_countable(found)
         texts = self._queries.describe(chain.from_iterable(handles.values()), match)
         kept = {

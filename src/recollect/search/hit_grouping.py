@@ -102,31 +102,31 @@ class SessionGroups:
         return self._found.session_coverages.get(name, 1.0)
 
     def list_texts(
-        self, names: Collection[Session], most: int, *, recent: bool
+        self, names: Collection[Session], limit: int, *, recent: bool
     ) -> dict[Session, list[int]]:
         """Return the handles of the `limit` best, or newest, texts of each session."""
         wanted: dict[int, list[tuple[float, int]]] = {}
         texts: dict[Session, list[tuple[float, int]]] = {name: [] for name in names}
         for name in names:
-            kinds = self._members[name] if recent else self._choose_kinds(name, most)
+            kinds = self._members[name] if recent else self._choose_kinds(name, limit)
             wanted |= dict.fromkeys(kinds, texts[name])
         for kind, handle in zip(self._found.kinds, self._found.matches.handles, strict=True):
             if kind in wanted:
                 wanted[kind].append((self._score(kind), handle))
         order = operator.itemgetter(1) if recent else None
         return {
-            name: [handle for _, handle in sorted(scored, key=order, reverse=True)[:most]]
+            name: [handle for _, handle in sorted(scored, key=order, reverse=True)[:limit]]
             for name, scored in texts.items()
         }
 
-    def _choose_kinds(self, name: Session, most: int) -> list[int]:
-        """Return the kinds of the `most` best texts of a session."""
+    def _choose_kinds(self, name: Session, limit: int) -> list[int]:
+        """Return the kinds of the `limit` best texts of a session."""
         chosen: list[int] = []
         for kind in sorted(self._members[name], key=self._score, reverse=True):
-            if most <= 0:
+            if limit <= 0:
                 break
             chosen.append(kind)
-            most -= self._sizes[kind]
+            limit -= self._sizes[kind]
         return chosen
 
     def _score(self, kind: int) -> float:

@@ -185,7 +185,7 @@ class Matcher:
             deadline=self._deadline,
             checks=builder.checks,
             with_traits=self._with_traits,
-            most=_MAX_QUICK if self._is_quick else None,
+            limit=_MAX_QUICK if self._is_quick else None,
         )
         self._is_cut |= found.is_cut or not expanded.is_complete
         return found
@@ -296,8 +296,8 @@ def _keep_best(
     coverages: Mapping[word_lookup.Session, float],
 ) -> dict[word_lookup.Session, float]:
     """Return the sessions above a fraction of the best one's share."""
-    least = _MIN_SHARE * max(coverages.values(), default=0.0)
-    return {name: coverage for name, coverage in coverages.items() if coverage >= least}
+    threshold = _MIN_SHARE * max(coverages.values(), default=0.0)
+    return {name: coverage for name, coverage in coverages.items() if coverage >= threshold}
 
 
 def _keep_best_texts(found: Found) -> Found:

@@ -120,17 +120,17 @@ _BETWEEN: Final = r"[\W_]+"
 class TermList(Protocol):
     """Lookups of terms that widening needs; they return at most `limit` terms, shortest first."""
 
-    def find_terms(self, part: str, most: int) -> list[str]:
+    def find_terms(self, part: str, limit: int) -> list[str]:
         """Return terms that contain `part`."""
 
-    def find_ending(self, ending: str, most: int) -> list[str]:
+    def find_ending(self, ending: str, limit: int) -> list[str]:
         """Return terms that end with `ending`."""
 
     def find_beginning(self, beginning: str) -> set[str]:
         """Return all terms that begin with `beginning`."""
 
-    def count_matches(self, match: str, most: int) -> int:
-        """Return how many texts match an FTS5 expression; counting may stop at `most`."""
+    def count_matches(self, match: str, limit: int) -> int:
+        """Return how many texts match an FTS5 expression; counting may stop at `limit`."""
 
 
 class Widened(Struct, frozen=True):
@@ -211,9 +211,9 @@ def _list_containing(
     if is_unspaced(first):
         return [query_tree.Prefix(" ".join(pieces))] if rest else [], True
     if not rest:
-        most = MAX_TERMS if is_quick else MAX_ALL_TERMS
-        found = terms.find_terms(first, most + 1) if len(first) >= MIN_LENGTH else []
-        return [*map(query_tree.Word, found[:most])], len(found) <= most
+        limit = MAX_TERMS if is_quick else MAX_ALL_TERMS
+        found = terms.find_terms(first, limit + 1) if len(first) >= MIN_LENGTH else []
+        return [*map(query_tree.Word, found[:limit])], len(found) <= limit
     if sum(map(len, pieces)) < MIN_LENGTH and not is_starred:
         return [], True
     is_open = len(terms.find_beginning(rest[-1])) > _MAX_TAILS
@@ -222,21 +222,21 @@ def _list_containing(
     heads = terms.find_ending(first, MAX_HEADS + 1)
     is_plain = all(map(_ASCII_PIECE.fullmatch, pieces))
     is_large, is_few = len(heads) > MAX_HEADS, len(heads) <= _FEW_HEADS
-    most_read = max(_MAX_READ, len(heads) // _HEADS_PER_TEXT if is_quick else 0)
-    most_compared = _MAX_COMPARISONS // _FEW_HEADS if is_quick and not is_large else 0
-    enough = max(most_read + 1, most_compared)
+    max_read = max(_MAX_READ, len(heads) // _HEADS_PER_TEXT if is_quick else 0)
+    max_compared = _MAX_COMPARISONS // _FEW_HEADS if is_quick and not is_large else 0
+    enough = max(max_read + 1, max_compared)
     count = MAX_TEXTS if is_open or is_few else _count_beginning(rest, terms, enough)
-    is_read = count <= most_read
+    is_read = count <= max_read
     if is_plain and (is_read or (is_large and not is_quick)):
         between = query_tree.Regex(_BETWEEN.join(pieces), ignores_case=True, narrows=not is_read)
         return [query_tree.And((query_tree.Prefix(" ".join(rest)), between))], True
-    most = len(heads)
+    limit = len(heads)
     if is_quick:
         fitting = min(_MAX_COMPARISONS // max(count, 1), _MAX_QUICK_HEADS)
-        most = 0 if is_large else max(_FEW_HEADS, fitting)
+        limit = 0 if is_large else max(_FEW_HEADS, fitting)
     # Includes the piece itself: single characters may be missing in the list of terms.
-    chosen = dict.fromkeys((first, *heads[:most]))
-    return [query_tree.NamePart(" ".join(pieces), tuple(chosen))], len(heads) <= most
+    chosen = dict.fromkeys((first, *heads[:limit]))
+    return [query_tree.NamePart(" ".join(pieces), tuple(chosen))], len(heads) <= limit
 
 
 def _list_without_last(pieces: tuple[str, ...], terms: TermList) -> Sequence[query_tree.Node]:

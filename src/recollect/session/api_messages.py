@@ -173,14 +173,14 @@ def _find_preserved(first: envelope.Chain, tree: Tree) -> tuple[str | None, Sequ
         return None, ()
     if facts.preserved_messages is not None:
         return facts.preserved_messages.anchor_uuid, facts.preserved_messages.uuids
-    stretch = facts.preserved_segment
-    if stretch is None or stretch.tail_uuid not in tree.links:
+    preserved = facts.preserved_segment
+    if preserved is None or preserved.tail_uuid not in tree.links:
         return None, ()
     uuids: list[str] = []
-    for uuid in tree.iter_ancestors(stretch.tail_uuid):
+    for uuid in tree.iter_ancestors(preserved.tail_uuid):
         uuids.append(uuid)
-        if uuid == stretch.head_uuid:
-            return stretch.anchor_uuid, uuids[::-1]
+        if uuid == preserved.head_uuid:
+            return preserved.anchor_uuid, uuids[::-1]
     return None, ()
 
 

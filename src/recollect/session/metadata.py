@@ -56,7 +56,7 @@ class Provenance(Struct, frozen=True, kw_only=True):
 
 
 def build_metadata(
-    origins: Provenance, log: session_records.Log, messages: Sequence[Message], facts: Facts
+    provenance: Provenance, log: session_records.Log, messages: Sequence[Message], facts: Facts
 ) -> Metadata:
     """Return the metadata of a session."""
     prompts = [m for m in messages if m.prompt and m.prompt.kind in USER_KINDS]
@@ -64,24 +64,24 @@ def build_metadata(
     created, last_active = times.find_range(link.timestamp for link in log.chain)
     replies = sum(m.role == "assistant" and not m.is_synthetic for m in messages)
     return Metadata(
-        id=origins.id or (facts.session_ids[-1] if facts.session_ids else ""),
-        project=origins.project,
+        id=provenance.id or (facts.session_ids[-1] if facts.session_ids else ""),
+        project=provenance.project,
         cwd=facts.cwds[-1].value if facts.cwds else None,
-        title=choose_title(facts, _summary_of(origins, facts, log.chain), _opening(first, log)),
+        title=choose_title(facts, _summary_of(provenance, facts, log.chain), _opening(first, log)),
         first_prompt=first_words(first),
         first_prompt_time=first.timestamp if first else None,
         created=created,
         last_active=last_active,
-        modified=origins.modified,
+        modified=provenance.modified,
         message_count=len(prompts) + replies,
         is_subagent=bool(log.starts_in_sidechain),
-        agent_id=origins.agent_id or _agent_id(log.chain),
-        path=origins.path,
-        size=origins.size,
+        agent_id=provenance.agent_id or _agent_id(log.chain),
+        path=provenance.path,
+        size=provenance.size,
         version=facts.versions[-1].value if facts.versions else None,
         git_branch=facts.git_branches[-1].value if facts.git_branches else None,
         tag=facts.tag,
-        live=origins.live,
+        live=provenance.live,
     )
 
 
@@ -96,7 +96,7 @@ class LogSummary(NamedTuple):
 
 
 def summarize_log(
-    origins: Provenance,
+    provenance: Provenance,
     log: session_records.Log,
     first_prompt: Message | None,
     *,
@@ -110,7 +110,7 @@ def summarize_log(
     else:
         messages = (first_prompt,) if first_prompt else ()
     facts = build_facts(log.chain, log.states)
-    metadata = build_metadata(origins, log, messages, facts)
+    metadata = build_metadata(provenance, log, messages, facts)
     newest = times.parse_time(metadata.last_active)
     return LogSummary(
         metadata,
@@ -183,9 +183,11 @@ def choose_title(facts: Facts, summary: str | None, first_prompt: str | None) ->
     return next((title for title in candidates if title), None)
 
 
-def _summary_of(origins: Provenance, facts: Facts, chain: Sequence[envelope.Chain]) -> str | None:
+def _summary_of(
+    provenance: Provenance, facts: Facts, chain: Sequence[envelope.Chain]
+) -> str | None:
     """Return the summary that names a record of this session, from any file."""
-    known = {**origins.foreign_summaries, **dict(facts.own_summaries)}
+    known = {**provenance.foreign_summaries, **dict(facts.own_summaries)}
     if not known:
         return None
     named = [known[link.uuid] for link in chain if link.uuid in known]

@@ -75,13 +75,13 @@ class Session:
     def __init__(
         self,
         records: Iterable[envelope.Record] = (),
-        origins: Provenance | None = None,
+        provenance: Provenance | None = None,
         prices: PriceList | None = None,
     ) -> None:
         self._log = Log()
         self._views: dict[str, Any] = {}
         self._children: tuple[Subagent, ...] = ()
-        self._origins = origins or Provenance()
+        self._provenance = provenance or Provenance()
         self._prices = prices
         self._log.extend(records)
 
@@ -304,7 +304,8 @@ class Session:
     def metadata(self) -> Metadata:
         """The title and other metadata, as shown in listings."""
         return self._view(
-            "metadata", lambda: build_metadata(self._origins, self._log, self.messages, self.facts)
+            "metadata",
+            lambda: build_metadata(self._provenance, self._log, self.messages, self.facts),
         )
 
     @property

@@ -101,24 +101,24 @@ class TextQueries:
         It is valid until the index changes.
         """
 
-    def find_terms(self, part: str, most: int, lengths: Container[int] | None = None) -> list[str]:
+    def find_terms(self, part: str, limit: int, lengths: Container[int] | None = None) -> list[str]:
         """Find terms that contain `part`, shortest first; with `lengths`, only of these lengths."""
-        found = [each.vocabulary.find_terms(part, most, lengths) for each in self._tables]
-        return _merge_terms(found)[:most]
+        found = [each.vocabulary.find_terms(part, limit, lengths) for each in self._tables]
+        return _merge_terms(found)[:limit]
 
-    def find_ending(self, ending: str, most: int) -> list[str]:
+    def find_ending(self, ending: str, limit: int) -> list[str]:
         """Find terms of two characters or more that end with a text, shortest first."""
-        found = [each.vocabulary.find_ending(ending, most) for each in self._tables]
-        return _merge_terms(found)[:most]
+        found = [each.vocabulary.find_ending(ending, limit) for each in self._tables]
+        return _merge_terms(found)[:limit]
 
     def find_beginning(self, beginning: str) -> set[str]:
         """Find all terms of two characters or more that begin with a text."""
         return set().union(*(each.vocabulary.find_beginning(beginning) for each in self._tables))
 
-    def find_forms(self, word: str, most: int) -> list[str]:
+    def find_forms(self, word: str, limit: int) -> list[str]:
         """Find other English words with the same stem, in alphabetical order."""
         found = set().union(*(each.vocabulary.find_forms(word) for each in self._tables))
-        return sorted(found)[:most]
+        return sorted(found)[:limit]
 
     @property
     def has_all_terms(self) -> bool:
@@ -142,10 +142,10 @@ class TextQueries:
         """Return the number of texts."""
         return sum(tables.text_count for tables in self._tables)
 
-    def count_matches(self, match: str, most: int = -1) -> int:
-        """Count the texts that match an expression, at most `most` per table."""
+    def count_matches(self, match: str, limit: int = -1) -> int:
+        """Count the texts that match an expression, at most `limit` per table."""
         query = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
-        return sum(each.connection.execute(query, (match, most)).get for each in self._tables)
+        return sum(each.connection.execute(query, (match, limit)).get for each in self._tables)
 
     def find_matches(
         self,
@@ -155,7 +155,7 @@ class TextQueries:
         deadline: float,
         checks: Sequence[Check] = (),
         with_traits: bool = False,
-        most: int | None = None,
+        limit: int | None = None,
     ) -> Matches:
         """Find all texts that match a condition, or the newest ones found before `deadline`.
 
@@ -170,7 +170,9 @@ class TextQueries:
         if with_traits:
             columns["traits"] = "places.traits"
         found = [
-            tables.find_matches(self._fill(columns, number), source, values, checks, deadline, most)
+            tables.find_matches(
+                self._fill(columns, number), source, values, checks, deadline, limit
+            )
             for number, tables in enumerate(self._tables)
         ]
         return found[0] if len(found) == 1 else concatenate(found)
@@ -308,24 +310,24 @@ class _Tables:
         values: Sequence[str | int],
         checks: Sequence[Check],
         deadline: float,
-        most: int | None,
+        limit: int | None,
     ) -> Matches:
         """What a query finds before the deadline."""
         if not checks:
             found: list[tuple[str, ...]] = []
-            query, limit = _gather(columns, source), -1 if most is None else most + 1
-            if not self.collect(query, (*values, limit), deadline, found.append):
+            query, row_limit = _gather(columns, source), -1 if limit is None else limit + 1
+            if not self.collect(query, (*values, row_limit), deadline, found.append):
                 newest = [_DECODER.decode(column) for column in found[0]]
-                is_cut = most is not None and len(newest[0]) > most
-                return _make_matches(columns, (each[:most][::-1] for each in newest), is_cut)
+                is_cut = limit is not None and len(newest[0]) > limit
+                return _make_matches(columns, (each[:limit][::-1] for each in newest), is_cut)
         self.connection.create_scalar_function(
             "passes", lambda check, *place: not _is_over(deadline) and checks[check](*place)
         )
         rows: list[tuple[int, ...]] = []
         # Row by row and newest first, so that there are results when time runs out.
         query = f"SELECT {', '.join(columns.values())} {source} LIMIT ?"
-        limit = -1 if checks else _NEWEST
-        is_cut = self.collect(query, (*values, limit), deadline + _GRACE, rows.append)
+        row_limit = -1 if checks else _NEWEST
+        is_cut = self.collect(query, (*values, row_limit), deadline + _GRACE, rows.append)
         rows.reverse()
         lists = ([row[at] for row in rows] for at in range(len(columns)))
         return _make_matches(columns, lists, is_cut or not checks or _is_over(deadline))

@@ -99,22 +99,22 @@ class Vocabulary:
         """Whether every term of the index is in the vocabulary."""
         return is_complete(self._connection)
 
-    def find_terms(self, part: str, most: int, lengths: Container[int] | None = None) -> list[str]:
-        """Find at most `most` terms that contain `part`, shortest first.
+    def find_terms(self, part: str, limit: int, lengths: Container[int] | None = None) -> list[str]:
+        """Find at most `limit` terms that contain `part`, shortest first.
 
         With `lengths`, only terms of these lengths in bytes.
         """
         needle = part.encode()
         found = {line for terms in self._pieces for line in _iter_lines(terms, needle, lengths)}
-        return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:most]
+        return sorted((line.decode() for line in found), key=lambda term: (len(term), term))[:limit]
 
-    def find_ending(self, ending: str, most: int) -> list[str]:
-        """Find terms that end with a text, shortest first; if more than `most`, any of them."""
+    def find_ending(self, ending: str, limit: int) -> list[str]:
+        """Find terms that end with a text, shortest first; if more than `limit`, any of them."""
         # Every term is followed by a line end, which no term contains.
         needle = f"{ending}\n".encode()
         lines = (line for terms in self._pieces for line in _iter_lines(terms, needle, None))
         found: set[bytes] = set()
-        while len(found) < most and (line := next(lines, None)) is not None:
+        while len(found) < limit and (line := next(lines, None)) is not None:
             found.add(line)
         return sorted((line.decode() for line in found), key=lambda term: (len(term), term))
 
@@ -131,12 +131,12 @@ class Vocabulary:
         stem = _find_stem(word)
         # The last letter of a stem may differ from that of its words: happi and happy.
         known = self.find_beginning(stem[:-1])
-        longest = len(word) + len("ization")
+        max_length = len(word) + len("ization")
         return {
             each
             for each in known
             if each != word
-            and len(each) <= longest
+            and len(each) <= max_length
             and re.fullmatch(_ENGLISH, each)
             and _find_stem(each) == stem
         }

@@ -239,7 +239,7 @@ class _Reading:
         self.moments = dict(zip(wanted.stages, moments, strict=True))
         self.rows: dict[Stage, list[TextRow]] = {stage: [] for stage in wanted.stages}
 
-    def take(self, file: SourceFile, start: int, stop: int, most: int) -> tuple[int, bool]:
+    def take(self, file: SourceFile, start: int, stop: int, max_bytes: int) -> tuple[int, bool]:
         """Read complete lines; return where to continue, and whether that is the end.
 
         Stops after about `max_bytes`. A last line without a line end is read too if it is valid,
@@ -255,7 +255,7 @@ class _Reading:
                     self._take_block(piece)
                 else:
                     self._pass_on(Oversized(span=Span(self._path, piece.offset, piece.length)))
-            if splitter.offset >= start + most:
+            if splitter.offset >= start + max_bytes:
                 return splitter.offset, False
         position = splitter.offset
         rest = splitter.finish()

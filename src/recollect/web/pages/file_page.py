@@ -75,7 +75,7 @@ class FilesPage(Struct, frozen=True, kw_only=True):
     projects: tuple[ProjectRow, ...]
     text: str
     files: tuple[FileRow, ...]
-    most: int
+    limit: int
     has_more: bool
     unread: int
     """Sessions that are still being read."""
@@ -99,7 +99,7 @@ def render_files_page(services: Services, wanted: FilesParameters) -> PageConten
             FileRow(mask_path(each.path), make_file_address(each.path), each)
             for each in found.files[:MAX_FILES]
         ),
-        most=MAX_FILES,
+        limit=MAX_FILES,
         has_more=len(found.files) > MAX_FILES,
         unread=found.unread,
     )

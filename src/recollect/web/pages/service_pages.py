@@ -49,7 +49,7 @@ class HealthPage(msgspec.Struct, frozen=True, kw_only=True):
     misfits: tuple[HealthFinding, ...]
     going: tuple[ExpiringSession, ...]
     secrets: tuple[SecretSummary, ...]
-    most: int
+    limit: int
     is_sqlite_safe: bool
     is_demo: bool
     roots: tuple[str, ...]
@@ -74,7 +74,7 @@ def render_health_page(
         misfits=list_findings(report.misfits if report else {}),
         going=_list_expiring(report, known) if report else (),
         secrets=summarize_secrets(workspace.data_directory),
-        most=MAX_PLACES,
+        limit=MAX_PLACES,
         is_sqlite_safe=report is None or report.sqlite is None or is_sqlite_safe(report.sqlite),
         is_demo=services.settings.is_demo,
         roots=tuple(map(str, services.settings.roots)),
