@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from recollect.versions.evidence import Origin
-from recollect.versions.file_blame import blame_present
+from recollect.versions.file_blame import blame_current
 from recollect.versions.file_texts import decode_file
 from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.replay import Grade, Version
@@ -124,7 +124,7 @@ def blame(finished: FinishedWork, *, with_git: bool) -> Shares:
         target = finished.locate(path)
         found = finder.find(target, only_near=True, with_git=with_git)
         if found:
-            lines = blame_present(found.history, found.git, target.read_bytes())
+            lines = blame_current(found.history, found.git, target.read_bytes())
             authors[path] = [line.author for line in lines]
     return judge_authors(finished.work.model.files, authors, _label)
 

@@ -5,7 +5,14 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.usage.totals import Pace, Totals, UsageBlock, find_block, make_blocks, measure_pace
+from recollect.usage.totals import (
+    BurnRate,
+    Totals,
+    UsageBlock,
+    find_block,
+    make_blocks,
+    measure_burn_rate,
+)
 from recollect.usage.zones import BLOCK, HOUR
 
 DAY = 24 * HOUR
@@ -54,7 +61,7 @@ def test_the_pace_is_projected_to_the_end() -> None:
     """The usage of one hour is extrapolated to the remaining four."""
     totals = Totals(600, 600, 0, 0, 0, 0, messages=2, cost=3_000_000, unpriced=0)
     block = UsageBlock(0)
-    assert measure_pace(block, totals, 600, HOUR + 600) == Pace(
+    assert measure_burn_rate(block, totals, 600, HOUR + 600) == BurnRate(
         block=block,
         elapsed_minutes=60,
         remaining_minutes=230,
@@ -67,11 +74,15 @@ def test_the_pace_is_projected_to_the_end() -> None:
 
 def test_the_pace_is_measured_over_at_least_a_minute() -> None:
     """A first message a second ago does not give an absurdly high rate."""
-    pace = measure_pace(UsageBlock(0), Totals(60, messages=1), 0, 1)
-    assert (pace.elapsed_minutes, pace.tokens_per_minute) == (1, 60)
+    burn_rate = measure_burn_rate(UsageBlock(0), Totals(60, messages=1), 0, 1)
+    assert (burn_rate.elapsed_minutes, burn_rate.tokens_per_minute) == (1, 60)
 
 
 def test_the_pace_of_an_unknown_cost_is_unknown() -> None:
     """Without a price only the token rate is known."""
-    pace = measure_pace(UsageBlock(0), Totals(60, messages=1, unpriced=1), 0, BLOCK - 60)
-    assert (pace.cost_per_hour, pace.projected_cost, pace.projected_tokens) == (None, None, 60)
+    burn_rate = measure_burn_rate(UsageBlock(0), Totals(60, messages=1, unpriced=1), 0, BLOCK - 60)
+    assert (burn_rate.cost_per_hour, burn_rate.projected_cost, burn_rate.projected_tokens) == (
+        None,
+        None,
+        60,
+    )

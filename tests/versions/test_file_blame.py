@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recollect.session.times import parse_time
-from recollect.versions.file_blame import blame_present
+from recollect.versions.file_blame import blame_current
 from recollect.workspace.file_queries import FileRequest, find_file
 from recollect.workspace.workspace import Workspace
 from tests.git_repository import run_git
@@ -32,7 +32,7 @@ def test_a_moved_file_is_compared_with_the_commit_of_its_earlier_name(tmp_path: 
     project.save(tmp_path / "claude")
     with Workspace([tmp_path / "claude"], tmp_path / "data") as workspace:
         found = find_file(workspace, FileRequest(path))
-    lines = blame_present(found.history, found.git, path.read_bytes())
+    lines = blame_current(found.history, found.git, path.read_bytes())
     assert [line.author.kind.value for line in lines] == ["before", "outside"]
 
 
@@ -55,5 +55,5 @@ def test_what_a_command_may_have_written_is_unknown(tmp_path: Path, time: str, b
     with Workspace([tmp_path / "claude"], tmp_path / "data") as workspace:
         found = find_file(workspace, FileRequest(path))
     data = b"first_value = 1\ngenerated_value = 3\n"
-    lines = blame_present(found.history, found.git, data, parse_time(time))
+    lines = blame_current(found.history, found.git, data, parse_time(time))
     assert [line.author.by for line in lines] == ["claude", by]

@@ -232,11 +232,11 @@ def _drop_moved(known: Sequence[KnownFile], point: str) -> list[KnownFile]:
         and os.path.lexists(os.path.join(point, *manifests.decode_path(each.version.path)))
     }
 
-    def is_left(version: manifests.FileVersion) -> bool:
+    def is_stale(version: manifests.FileVersion) -> bool:
         tree, project = (*version.path.split("/"), "")[:2]
         return tree == "projects" and homes.get(version.session, project) != project
 
-    return [each for each in known if not is_left(each.version)]
+    return [each for each in known if not is_stale(each.version)]
 
 
 def _make_status(known: KnownFile) -> os.stat_result:

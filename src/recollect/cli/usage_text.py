@@ -19,7 +19,7 @@ from recollect.quantities import (
 )
 from recollect.render.terminal import clip, measure, safe_text, shorten
 from recollect.usage.reports import ReportOrder, ReportRow, UsageQuery, UsageReport
-from recollect.usage.totals import MICRO, Pace, Totals, UsageBlock
+from recollect.usage.totals import MICRO, BurnRate, Totals, UsageBlock
 from recollect.usage.zones import Zone
 
 MIN_LABEL_WIDTH = 24
@@ -187,7 +187,7 @@ _HOUR = 3600
 def iter_usage(
     report: UsageReport,
     columns: int,
-    pace: Pace | None = None,
+    burn_rate: BurnRate | None = None,
     *,
     is_compact: bool = False,
     omitted: int = 0,
@@ -207,23 +207,25 @@ def iter_usage(
     if not report.rows:
         yield "No usage in this range."
         return
-    lines = [*_iter_lines(report, columns, pace)]
+    lines = [*_iter_lines(report, columns, burn_rate)]
     if omitted:
         lines.append(TableLine(f"… and {omitted:,} more"))
     lines.append(TableLine("Total", report.totals, is_strong=True))
     yield from iter_usage_table(noun[0].upper() + noun[1:], lines, columns, is_compact=is_compact)
-    for remark in _iter_remarks(report, pace):
+    for remark in _iter_remarks(report, burn_rate):
         yield ""
         yield from wrap(safe_text(remark, single_line=True), columns, indent="")
 
 
-def _iter_lines(report: UsageReport, columns: int, pace: Pace | None) -> Iterator[TableLine]:
+def _iter_lines(
+    report: UsageReport, columns: int, burn_rate: BurnRate | None
+) -> Iterator[TableLine]:
     order = report.query.order or ReportOrder.ASC
     for row in report.rows:
         gap = TableLine(_describe_gap(row.block)) if row.block and row.block.idle_before else None
         if gap and order is ReportOrder.ASC:
             yield gap
-        is_now = pace is not None and row.block == pace.block
+        is_now = burn_rate is not None and row.block == burn_rate.block
         label = _name_row(row, report.query)
         yield TableLine(f"{label}{NOW if is_now else ''}", row.totals, row.client_cost)
         if row.title:
@@ -258,9 +260,9 @@ def _safe(name: str | None, otherwise: str) -> str:
     return safe_text(name, single_line=True) if name else otherwise
 
 
-def _iter_remarks(report: UsageReport, pace: Pace | None) -> Iterator[str]:
-    if pace is not None:
-        yield _describe_pace(pace)
+def _iter_remarks(report: UsageReport, burn_rate: BurnRate | None) -> Iterator[str]:
+    if burn_rate is not None:
+        yield _describe_burn_rate(burn_rate)
     if report.unpriced:
         models = ", ".join(
             f"{name or NO_NAME} {count:,}" for name, count in report.unpriced.items()
@@ -301,15 +303,15 @@ def describe_client_priced(count: int) -> str:
     return f"{messages} without tokens: cost as recorded by Claude Code (costUSD)."
 
 
-def _describe_pace(pace: Pace) -> str:
-    places = choose_decimals([pace.projected_cost or 0])
+def _describe_burn_rate(burn_rate: BurnRate) -> str:
+    places = choose_decimals([burn_rate.projected_cost or 0])
     rate, projected = (
         UNKNOWN if cost is None else format_dollars(cost / MICRO, places)
-        for cost in (pace.cost_per_hour, pace.projected_cost)
+        for cost in (burn_rate.cost_per_hour, burn_rate.projected_cost)
     )
     return (
-        f"The current block ends in {format_duration(pace.remaining_minutes * 60_000)}. "
-        f"So far {format_short_number(pace.tokens_per_minute)} tokens per minute and {rate} per "
-        f"hour; projected total: {format_short_number(pace.projected_tokens)} tokens and "
+        f"The current block ends in {format_duration(burn_rate.remaining_minutes * 60_000)}. "
+        f"So far {format_short_number(burn_rate.tokens_per_minute)} tokens per minute and {rate} "
+        f"per hour; projected total: {format_short_number(burn_rate.projected_tokens)} tokens and "
         f"{projected}."
     )

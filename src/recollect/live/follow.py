@@ -19,9 +19,9 @@ from recollect.live.tail import NOTHING_READ, Piece, TailStep
 from recollect.live.watching import SystemWatcher, Watcher, WatcherSupervisor
 from recollect.locations import TranscriptKind
 
-SURVEY_SECONDS: Final = 0.2
-SURVEY_SHARE: Final = 10
-"""A survey is repeated after this many times its last duration: it takes at most a tenth of the
+SCAN_SECONDS: Final = 0.2
+SCAN_SHARE: Final = 10
+"""A scan is repeated after this many times its last duration: it takes at most a tenth of the
 time."""
 
 DELETED: Final = "its transcript was deleted"
@@ -86,8 +86,8 @@ class _Follower:
         self._check: tuple[str, Iterator[None]] | None = None
         self._missing: set[str] = set()
         self._is_caught_up = False
-        self._is_survey_due = False
-        self._next_survey = 0.0
+        self._is_scan_due = False
+        self._next_scan = 0.0
         self._next_sweep = 0.0
         self._last_change = 0.0
         self._next_status = 0.0
@@ -120,13 +120,13 @@ class _Follower:
         return live_events.Checkpoint(self._files.cursor)
 
     async def _begin(self) -> list[live_events.AnyEvent]:
-        survey = await asyncio.to_thread(self._scope.survey)
-        self._queue |= dict.fromkeys(self._files.begin(survey.transcripts))
-        await self._watcher.watch(survey.directories)
+        found = await asyncio.to_thread(self._scope.scan)
+        self._queue |= dict.fromkeys(self._files.begin(found.transcripts))
+        await self._watcher.watch(found.directories)
         self._next_sweep = time.monotonic() + self._options.sweep_seconds
         if not self._scope.is_narrow:
             return []
-        return [self._announce(each.file) for each in survey.transcripts]
+        return [self._announce(each.file) for each in found.transcripts]
 
     def _announce(self, path: str) -> live_events.Found:
         file = self._files[path]
@@ -158,23 +158,23 @@ class _Follower:
             if path in self._files:
                 self._queue[path] = None
             elif not self._scope.is_excluded(path):
-                self._is_survey_due = True
+                self._is_scan_due = True
         if self._watcher.take_gap():
-            self._is_survey_due, self._next_survey = True, 0.0
-        if self._is_survey_due and time.monotonic() >= self._next_survey:
-            await self._survey()
+            self._is_scan_due, self._next_scan = True, 0.0
+        if self._is_scan_due and time.monotonic() >= self._next_scan:
+            await self._scan()
 
-    async def _survey(self, *, is_sweep: bool = False) -> None:
-        self._is_survey_due = False
+    async def _scan(self, *, is_sweep: bool = False) -> None:
+        self._is_scan_due = False
         start = time.monotonic()
-        survey = await asyncio.to_thread(self._scope.survey)
+        found = await asyncio.to_thread(self._scope.scan)
         took = time.monotonic() - start
-        self._next_survey = start + max(SURVEY_SECONDS, SURVEY_SHARE * took)
-        changed = self._files.update(survey.transcripts)
+        self._next_scan = start + max(SCAN_SECONDS, SCAN_SHARE * took)
+        changed = self._files.update(found.transcripts)
         if is_sweep and any(self._was_missed(path) for path in changed):
             self._watcher.note_missed()
         self._queue |= dict.fromkeys(changed)
-        await self._watcher.watch(survey.directories)
+        await self._watcher.watch(found.directories)
 
     def _was_missed(self, path: str) -> bool:
         """Return whether the watcher should already have reported the change of a known file."""
@@ -186,7 +186,7 @@ class _Follower:
         self._cancel_check(path)
         if step.is_gone:
             self._missing.add(path)
-            self._is_survey_due = True
+            self._is_scan_due = True
             return
         self._missing.discard(path)
         self._quiet_since[path] = time.monotonic()
@@ -226,7 +226,7 @@ class _Follower:
         """Sweep over all files and update the status of the sessions, when due."""
         now = time.monotonic()
         if now >= self._next_sweep:
-            await self._survey(is_sweep=True)
+            await self._scan(is_sweep=True)
             self._next_sweep = time.monotonic() + self._options.sweep_seconds
         if now < self._next_status:
             return
@@ -242,7 +242,7 @@ class _Follower:
 
     def _include(self, session_id: str) -> None:
         self._scope.include(session_id)
-        self._is_survey_due = True
+        self._is_scan_due = True
 
     def _iter_deleted(self) -> Iterator[live_events.Ended]:
         for path in sorted(self._missing):
@@ -277,8 +277,8 @@ class _Follower:
         """Wait until something changed or is due; use the time to verify quiet files."""
         now = time.monotonic()
         pause = min(self._next_sweep, self._next_status) - now
-        if self._is_survey_due:
-            pause = min(pause, self._next_survey - now)
+        if self._is_scan_due:
+            pause = min(pause, self._next_scan - now)
         checked = await self._verify_some(now)
         if checked is not None:
             pause = min(pause, checked)

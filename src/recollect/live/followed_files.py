@@ -181,7 +181,7 @@ def _file_key(transcript: Transcript) -> FileKey:
 _WORKFLOWS: Final = "workflows"
 
 
-class ScopeSurvey(Struct, frozen=True):
+class ScopeFiles(Struct, frozen=True):
     """The transcripts of a scope, and the directories to watch for new ones."""
 
     transcripts: tuple[Transcript, ...]
@@ -204,7 +204,7 @@ class FollowScope(Protocol):
         """Return whether the transcript at `path` is known to be outside this scope."""
         ...
 
-    def survey(self) -> ScopeSurvey:
+    def scan(self) -> ScopeFiles:
         """List the current files and directories; blocks."""
         ...
 
@@ -244,14 +244,14 @@ class SessionScope:
                 claude_directories.encode_id(session_id), next(iter(self._directories.values()))
             )
 
-    def survey(self) -> ScopeSurvey:
+    def scan(self) -> ScopeFiles:
         """List the transcripts of the sessions and of their subagents."""
         if self._subagent:
-            return ScopeSurvey(_find_one(self._subagent.path), (self._subagent.path.parent,))
+            return ScopeFiles(_find_one(self._subagent.path), (self._subagent.path.parent,))
         found = [
             file for session_id in self._directories for file in self._list_session(session_id)
         ]
-        return ScopeSurvey(tuple(found), tuple(dict.fromkeys(self._iter_directories())))
+        return ScopeFiles(tuple(found), tuple(dict.fromkeys(self._iter_directories())))
 
     def _list_session(self, session_id: str) -> Iterator[Transcript]:
         main = _find_session_file(
@@ -301,10 +301,10 @@ class RootScope:
     def include(self, session_id: str) -> None:
         """Do nothing: every session of the roots is followed already."""
 
-    def survey(self) -> ScopeSurvey:
+    def scan(self) -> ScopeFiles:
         """List all transcripts below `projects`."""
         transcripts = [each for root in self.roots for each in _discover(root)]
-        return ScopeSurvey(
+        return ScopeFiles(
             tuple(filter(self._matches, transcripts)), tuple(self._iter_directories())
         )
 

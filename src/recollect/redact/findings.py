@@ -52,13 +52,13 @@ def merge_matches(matches: list[Match]) -> list[Match]:
     merged: list[Match] = []
     for match in sorted(matches, key=lambda match: (match.start, -match.end)):
         if merged and match.start < merged[-1].end:
-            merged[-1] = _unite(merged[-1], match)
+            merged[-1] = _merge(merged[-1], match)
         else:
             merged.append(match)
     return merged
 
 
-def _unite(first: Match, second: Match) -> Match:
+def _merge(first: Match, second: Match) -> Match:
     """Merge two matches: the more specific kind and the higher confidence win."""
     best = max(first, second, key=_rank)
     most_certain = max(first, second, key=_is_definite)

@@ -52,7 +52,7 @@ class WordMatches(Struct, frozen=True):
     """Texts by quality of the match, best first; a text may match in several ways."""
 
     @property
-    def united(self) -> Iterable[Matches]:
+    def merged(self) -> Iterable[Matches]:
         """Matches that together cover all texts."""
         last_quality, last = self.levels[-1]
         # Longer words are searched last, after every other way.
@@ -117,8 +117,8 @@ class WordLookup:
 
     def gather(self) -> Matches:
         """Return all texts that have any of the words."""
-        found = (each for word in self.words for each in word.united)
-        return reduce(_unite, found, Matches([], [], []))
+        found = (each for word in self.words for each in word.merged)
+        return reduce(_merge, found, Matches([], [], []))
 
     def _add_pieces(self, word: Word) -> None:
         pieces, before = split_word(word.text), len(self.words)
@@ -146,7 +146,7 @@ class WordLookup:
         return [(quality, found)] if found.handles else []
 
 
-def _unite(first: Matches, second: Matches) -> Matches:
+def _merge(first: Matches, second: Matches) -> Matches:
     """Return the texts of both, oldest first."""
     if not first.handles:
         return second

@@ -52,13 +52,13 @@ def to_api_messages(messages: Sequence[Message]) -> tuple[MessageParam, ...]:
         for block in message.content
         if isinstance(block, ToolResult)
     }
-    united: list[MessageParam] = []
+    merged: list[MessageParam] = []
     for param in _iter_params(messages, results):
-        if united and united[-1]["role"] == param["role"]:
-            united[-1]["content"] += param["content"]
+        if merged and merged[-1]["role"] == param["role"]:
+            merged[-1]["content"] += param["content"]
         elif param["content"]:
-            united.append(param)
-    return tuple(united)
+            merged.append(param)
+    return tuple(merged)
 
 
 def _iter_params(

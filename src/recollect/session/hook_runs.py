@@ -118,7 +118,7 @@ class _HookCollector:
         """Add a record of a single run, or a message of a hook."""
         started = None if run.outcome is HookOutcome.RUNNING else self._find_started(run)
         if started is not None:
-            self._runs[started] = _unite(self._runs[started], run)
+            self._runs[started] = _merge(self._runs[started], run)
             return
         if run.tool_use_id and run.command:
             self._unnamed[run.tool_use_id, run.command, None].append(len(self._runs))
@@ -132,7 +132,7 @@ class _HookCollector:
             known = self._unnamed.get((run.tool_use_id, run.command, None))
             if known:
                 index = known.popleft()
-                self._runs[index] = _unite(self._runs[index], run)
+                self._runs[index] = _merge(self._runs[index], run)
             else:
                 self._append(run, place)
         for text in _read_texts(link.hook_additional_context):
@@ -164,7 +164,7 @@ class _HookCollector:
             self._remarks.add((run.tool_use_id, run.text))
 
 
-def _unite(known: HookRun, later: HookRun) -> HookRun:
+def _merge(known: HookRun, later: HookRun) -> HookRun:
     """Merge two records of one run: a result replaces a start, and a summary completes a result."""
     if known.outcome is HookOutcome.RUNNING:
         return structs.replace(

@@ -129,7 +129,7 @@ def build_messages(
     for line in superseded:
         spare.setdefault(_find_message_key(line) or "", []).append(line)
     return tuple(
-        _unite(item, groups[item], spare.get(item, [])) if isinstance(item, str) else item
+        _build_reply(item, groups[item], spare.get(item, [])) if isinstance(item, str) else item
         for item in order
     )
 
@@ -168,7 +168,7 @@ def _make_input(
     )
 
 
-def _unite(
+def _build_reply(
     key: str,
     lines: list[conversation_records.Assistant],
     superseded: list[conversation_records.Assistant],

@@ -77,7 +77,7 @@ def list_changed_files(events: Iterable[FileEvent]) -> tuple[ChangedFile, ...]:
     for event in events:
         if event.is_change:
             by_path.setdefault(event.path, []).append(event)
-    return tuple(_unite(path, changes) for path, changes in by_path.items())
+    return tuple(_summarize_file(path, changes) for path, changes in by_path.items())
 
 
 def count_lines(events: Iterable[FileEvent]) -> tuple[int, int]:
@@ -89,7 +89,7 @@ def count_lines(events: Iterable[FileEvent]) -> tuple[int, int]:
     return added, removed
 
 
-def _unite(path: str, changes: list[FileEvent]) -> ChangedFile:
+def _summarize_file(path: str, changes: list[FileEvent]) -> ChangedFile:
     first, last = find_range(change.timestamp for change in changes)
     added, removed = count_lines(changes)
     return ChangedFile(

@@ -275,8 +275,8 @@ class TextWriter:
         for batch in batches:
             number = self._find_or_add_file(described[batch.path])
             if self._accept(batch, number):
-                self._note_beginning(batch, number)
-                self._note_secrets(batch, number)
+                self._record_start(batch, number)
+                self._record_secrets(batch, number)
                 rows += [(number, batch.stage, row) for row in batch.rows]
         rows.sort(key=_order)
         self._insert(rows)
@@ -314,12 +314,12 @@ class TextWriter:
         )
         return True
 
-    def _note_beginning(self, batch: TextBatch, number: int) -> None:
+    def _record_start(self, batch: TextBatch, number: int) -> None:
         if not batch.start:
             values = (batch.began, number)
             self._connection.execute("UPDATE files SET began = ? WHERE id = ?", values)
 
-    def _note_secrets(self, batch: TextBatch, number: int) -> None:
+    def _record_secrets(self, batch: TextBatch, number: int) -> None:
         if self._hash_value is None:
             return
         names = self._names.numbers

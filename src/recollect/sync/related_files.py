@@ -24,8 +24,8 @@ from recollect.sync.workers import Limits, make_jobs
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_\-]{1,100}")
 """Spelled the same in every file: nothing in it is escaped in JSON."""
 
-_MAX_BEGINNINGS: Final = 4
-"""Maximum number of prefixes of ids; each is searched for separately."""
+_MAX_PREFIXES: Final = 4
+"""Maximum number of distinct prefixes of ids; each is searched for separately."""
 
 
 def count_related(
@@ -76,7 +76,7 @@ def _are_distinctive(ids: Collection[str]) -> bool:
     """Return whether a search for these ids is quick and finds all files with their messages."""
     return (
         all(is_unique(each) and _PLAIN_ID.fullmatch(each) for each in ids)
-        and len({each[:ALIKE_BYTES] for each in ids}) <= _MAX_BEGINNINGS
+        and len({each[:ALIKE_BYTES] for each in ids}) <= _MAX_PREFIXES
     )
 
 

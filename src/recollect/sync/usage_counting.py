@@ -127,7 +127,7 @@ def merge_pair(one: MessageRow, other: MessageRow, costs: Costs) -> MessageRow:
         larger,
         position=min(one.position, other.position),
         time=time,
-        tools=_unite_tools((one.tools, other.tools)),
+        tools=_merge_tools((one.tools, other.tools)),
         client_cost=max_known(one.client_cost, other.client_cost),
     )
     if (time, merged.client_cost) == (larger.time, larger.client_cost):
@@ -204,7 +204,7 @@ def _count_cluster(copies: Sequence[Copy], cluster: Iterable[int], costs: Costs)
         owner=members[0],
         members=tuple(members),
         time=time,
-        tools=_unite_tools(row.tools for row in rows),
+        tools=_merge_tools(row.tools for row in rows),
         tokens=find_tokens(largest, is_largest=True),
         cost=find_cost(largest, time, costs, is_largest=True),
     )
@@ -239,7 +239,7 @@ def _earliest(times: Iterable[int | None]) -> int | None:
     return min((time for time in times if time is not None), default=None)
 
 
-def _unite_tools(tools: Iterable[str]) -> str:
+def _merge_tools(tools: Iterable[str]) -> str:
     names = {name for text in tools for name in text.split("\n")}
     return "\n".join(sorted(names - {""}))
 

@@ -407,21 +407,21 @@ class UsageFigures(NamedTuple):
     """A report, the burn rate of the current block in it, and what could not be counted."""
 
     report: UsageReport
-    pace: totals.Pace | None
+    burn_rate: totals.BurnRate | None
     problems: Mapping[str, str]
 
 
 def load_figures(ledger: UsageLedger, query: UsageQuery, now: float) -> UsageFigures:
     """Return the report that answers a query, and what belongs to it."""
     report = load_report(ledger, query)
-    return UsageFigures(report, find_pace(report, ledger, now), ledger.problems)
+    return UsageFigures(report, find_burn_rate(report, ledger, now), ledger.problems)
 
 
-def find_pace(report: UsageReport, ledger: UsageLedger, now: float) -> totals.Pace | None:
-    """Return the pace of the current block; None if there is none."""
+def find_burn_rate(report: UsageReport, ledger: UsageLedger, now: float) -> totals.BurnRate | None:
+    """Return the burn rate of the current block; None if there is none."""
     row = find_current(report, now)
     if row is None or row.block is None:
         return None
     first = ledger.queries.find_first_time(row.block.start, ledger.files)
     start = row.block.start if first is None else first / 1000
-    return totals.measure_pace(row.block, row.totals, start, now)
+    return totals.measure_burn_rate(row.block, row.totals, start, now)

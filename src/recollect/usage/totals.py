@@ -193,7 +193,7 @@ class UsageBlock(Struct, frozen=True):
         return self.start <= moment < self.end
 
 
-class Pace(Struct, frozen=True):
+class BurnRate(Struct, frozen=True):
     """Burn rate of the current block, and its projected totals if the rate stays the same."""
 
     block: UsageBlock
@@ -238,13 +238,13 @@ def find_share(part: float | None, total: float | None) -> float | None:
     return None if part is None or not total else part / total
 
 
-def measure_pace(block: UsageBlock, totals: Totals, first: float, now: float) -> Pace:
-    """Return the pace of a block that contains `now` and whose first message is from `first`."""
+def measure_burn_rate(block: UsageBlock, totals: Totals, first: float, now: float) -> BurnRate:
+    """Return the burn rate of the block that contains `now`; its first message is from `first`."""
     # A rate over less than a minute would be meaningless.
     elapsed = max(now - first, _MINUTE) / _MINUTE
     remaining = max(block.end - now, 0) / _MINUTE
     cost = totals.known_cost
-    return Pace(
+    return BurnRate(
         block=block,
         elapsed_minutes=elapsed,
         remaining_minutes=remaining,

@@ -8,11 +8,11 @@ from recollect.documents import usage_report
 from recollect.documents.usage_groups import Group
 from recollect.redact.quick_masks import mask_path
 from recollect.usage import explain, reports, zones
-from recollect.usage.totals import MICRO, Pace, Totals, to_dollars
+from recollect.usage.totals import MICRO, BurnRate, Totals, to_dollars
 
 
 def describe_report(
-    report: reports.UsageReport, pace: Pace | None = None, *, omitted_rows: int = 0
+    report: reports.UsageReport, burn_rate: BurnRate | None = None, *, omitted_rows: int = 0
 ) -> usage_report.UsageDocument:
     """Return the document of a report; `burn_rate` is that of its current block."""
     query = report.query
@@ -26,7 +26,7 @@ def describe_report(
         totals=describe_totals(report.totals),
         unpriced_models=report.unpriced,
         omitted_rows=omitted_rows,
-        current_block=UNSET if pace is None else _describe_pace(pace),
+        current_block=UNSET if burn_rate is None else _describe_burn_rate(burn_rate),
     )
 
 
@@ -87,15 +87,15 @@ def _describe_session(row: reports.ReportRow, zone: zones.Zone) -> dict[str, Any
     return details
 
 
-def _describe_pace(pace: Pace) -> usage_report.CurrentBlock:
+def _describe_burn_rate(burn_rate: BurnRate) -> usage_report.CurrentBlock:
     return usage_report.CurrentBlock(
-        key=pace.block.key,
-        elapsed_minutes=round(pace.elapsed_minutes, 1),
-        remaining_minutes=round(pace.remaining_minutes, 1),
-        tokens_per_minute=round(pace.tokens_per_minute, 1),
-        cost_usd_per_hour=to_dollars(pace.cost_per_hour),
-        projected_tokens=pace.projected_tokens,
-        projected_cost_usd=to_dollars(pace.projected_cost),
+        key=burn_rate.block.key,
+        elapsed_minutes=round(burn_rate.elapsed_minutes, 1),
+        remaining_minutes=round(burn_rate.remaining_minutes, 1),
+        tokens_per_minute=round(burn_rate.tokens_per_minute, 1),
+        cost_usd_per_hour=to_dollars(burn_rate.cost_per_hour),
+        projected_tokens=burn_rate.projected_tokens,
+        projected_cost_usd=to_dollars(burn_rate.projected_cost),
     )
 
 

@@ -142,7 +142,7 @@ def _list_blobs(root: Path, path: Path) -> Sequence[Blob]:
     return blobs
 
 
-class LineOfFile(Struct, frozen=True):
+class AttributedLine(Struct, frozen=True):
     """A line with its number and its author."""
 
     number: int
@@ -150,14 +150,14 @@ class LineOfFile(Struct, frozen=True):
     author: line_authors.Author
 
 
-def blame_present(
+def blame_current(
     history: file_history.FileHistory,
     git: GitFile | None,
     data: bytes | None,
     modified: datetime | None = None,
     *,
     ignore_space: bool = False,
-) -> list[LineOfFile]:
+) -> list[AttributedLine]:
     """Return the authors of the file's current lines; `modified` is its modification time."""
     if data is None:
         raise NothingFound(f"{history.path} does not exist. `recollect file` lists its versions.")
@@ -183,7 +183,7 @@ def blame_revision(
     revision: str,
     *,
     ignore_space: bool = False,
-) -> list[LineOfFile]:
+) -> list[AttributedLine]:
     """Return the authors of the lines of the file in a commit, using the versions before it."""
     text = git.read_revision(revision) if git else None
     moment = git.find_commit_time(revision) if git else None
@@ -208,7 +208,7 @@ def _blame(
     later: line_authors.Author,
     *,
     ignore_space: bool,
-) -> list[LineOfFile]:
+) -> list[AttributedLine]:
     own = [version for version in versions if version.path == history.path]
     base = _find_base(own, git, history.earlier_paths)
     authors = line_authors.find_authors(own, text, base, later=later, ignore_space=ignore_space)
@@ -225,10 +225,10 @@ def _blame(
     return _number(text, authors)
 
 
-def _number(text: str, authors: list[line_authors.Author]) -> list[LineOfFile]:
+def _number(text: str, authors: list[line_authors.Author]) -> list[AttributedLine]:
     pairs = zip(file_texts.split_lines(text), authors, strict=True)
     return [
-        LineOfFile(number, line.rstrip("\n"), author)
+        AttributedLine(number, line.rstrip("\n"), author)
         for number, (line, author) in enumerate(pairs, 1)
     ]
 

@@ -151,10 +151,10 @@ def _make_middleware(parts: AppParts) -> list[Middleware]:
         Middleware(middleware.BodyLimit, _make_limit(parts)),
         Middleware(middleware.OriginCheck, settings.origins),
         Middleware(
-            middleware.Gate,
+            middleware.KeyCheck,
             parts.services.keys,
             is_public,
-            page_actions.make_closed(parts.templates),
+            page_actions.make_unauthorized(parts.templates),
         ),
     ]
 

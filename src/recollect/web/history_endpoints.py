@@ -24,7 +24,7 @@ from recollect.usage.causes import Cause
 from recollect.usage.reports import ReportOrder, RowFilter
 from recollect.usage.usage_documents import describe_explanation, describe_report
 from recollect.usage.zones import load_zone
-from recollect.web.http_messages import MAX_ID, Id, blame, read_range
+from recollect.web.http_messages import MAX_ID, Id, parameter_errors, read_range
 from recollect.web.services import Services
 from recollect.workspace.cost_causes import find_causes
 from recollect.workspace.searching import SessionSearch, describe_search, use_local_time
@@ -216,7 +216,7 @@ def report_usage(services: Services, wanted: UsageParameters) -> UsageDocument:
         client_costs=wanted.client_costs,
         limit=wanted.limit,
     )
-    return describe_report(answer.report, answer.pace, omitted_rows=answer.omitted_rows)
+    return describe_report(answer.report, answer.burn_rate, omitted_rows=answer.omitted_rows)
 
 
 def summarize_usage(services: Services, wanted: UsageParameters) -> UsageSummary:
@@ -237,13 +237,13 @@ def _list_filters(wanted: UsageParameters) -> UsageScope:
 
 def check_filters(services: Services, wanted: "UsageParameters | CauseParameters") -> None:
     """Raise BadParameter with the name of a parameter that is not valid."""
-    with blame("timezone"):
+    with parameter_errors("timezone"):
         zone = load_zone(wanted.timezone)
     now = services.workspace.now
     local = zone.find_local(int(now.timestamp())) or now
-    with blame("since"):
+    with parameter_errors("since"):
         parse_day_range(wanted.since, None, local)
-    with blame("until"):
+    with parameter_errors("until"):
         parse_day_range(wanted.since, wanted.until, local)
 
 
@@ -273,7 +273,7 @@ def report_causes(services: Services, wanted: CauseParameters) -> CauseDocument:
 
 def explain_usage(services: Services, wanted: ExplainParameters) -> ExplainDocument:
     """Break down a figure."""
-    with blame("timezone"):
+    with parameter_errors("timezone"):
         load_zone(wanted.timezone)
     answer = services.workspace.explain(wanted.target, timezone=wanted.timezone)
     return describe_explanation(answer.explanation)

@@ -60,7 +60,7 @@ class BadParameter(errors.UsageError):
 
 
 @contextmanager
-def blame(parameter: str) -> Iterator[None]:
+def parameter_errors(parameter: str) -> Iterator[None]:
     """Add the name of the parameter to errors."""
     try:
         yield
@@ -72,9 +72,9 @@ def blame(parameter: str) -> Iterator[None]:
 
 def read_range(since: str, until: str, now: datetime) -> tuple[datetime | None, datetime | None]:
     """Return the requested time range; days are those of the server's time zone."""
-    with blame("since"):
+    with parameter_errors("since"):
         parse_range(since, None, now)
-    with blame("until"):
+    with parameter_errors("until"):
         return parse_range(since, until, now)
 
 
@@ -273,7 +273,7 @@ class CatchAll:
             await self._app(scope, receive, watch)
         except Exception as error:
             logger.error("%s at %s", type(error).__name__, scope.get("path"))  # noqa: TRY400
-            logger.debug("where it was raised", exc_info=error)
+            logger.debug("traceback", exc_info=error)
             if has_begun or scope["type"] != "http":
                 raise
             await error_response(*describe_failure(error))(scope, receive, send)

@@ -76,11 +76,11 @@ class Keys:
             self._launches.discard(found)
         return self._cookie
 
-    def opens_with_cookie(self, value: str) -> bool:
+    def is_cookie(self, value: str) -> bool:
         """Return whether this is the cookie's value."""
         return _is_same(self._cookie, value)
 
-    def opens_with_access(self, value: str) -> bool:
+    def is_access_key(self, value: str) -> bool:
         """Return whether this is the access key."""
         return _is_same(self.access, value)
 
@@ -96,14 +96,16 @@ IsPublic = Callable[[str, str], bool]
 _SCHEME = "bearer "
 
 
-class Gate:
-    """Passes on requests with a key; responds to others with `closed`."""
+class KeyCheck:
+    """Passes on requests with a key; responds to others with `unauthorized`."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, is_public: IsPublic, closed: ASGIApp) -> None:
+    def __init__(
+        self, app: ASGIApp, keys: Keys, is_public: IsPublic, unauthorized: ASGIApp
+    ) -> None:
         self._app = app
         self._keys = keys
         self._is_public = is_public
-        self._closed = closed
+        self._unauthorized = unauthorized
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 401."""
@@ -112,18 +114,18 @@ class Gate:
             or self._is_public(scope["method"], scope["path"])
             or self._has_key(scope)
         )
-        await (self._app if is_open else self._closed)(scope, receive, send)
+        await (self._app if is_open else self._unauthorized)(scope, receive, send)
 
     def _has_key(self, scope: Scope) -> bool:
         header = find_value(scope, "authorization") or ""
         if header[: len(_SCHEME)].lower() == _SCHEME:
-            return self._keys.opens_with_access(header[len(_SCHEME) :].strip())
+            return self._keys.is_access_key(header[len(_SCHEME) :].strip())
         return has_cookie(self._keys, scope)
 
 
 def has_cookie(keys: Keys, scope: Scope) -> bool:
     """Return whether the request comes from a browser that is signed in."""
-    return any(map(keys.opens_with_cookie, _list_cookies(keys, scope)))
+    return any(map(keys.is_cookie, _list_cookies(keys, scope)))
 
 
 def _list_cookies(keys: Keys, scope: Scope) -> list[str]:

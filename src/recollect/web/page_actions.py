@@ -330,10 +330,10 @@ class SignIn:
         return http_messages.json_response(Launch(self._keys.make_launch()))
 
 
-def make_closed(templates: templating.Templates) -> ASGIApp:
+def make_unauthorized(templates: templating.Templates) -> ASGIApp:
     """Return the response without a key: JSON for programs, the sign-in page for people."""
 
-    async def closed(scope: Scope, receive: Receive, send: Send) -> None:
+    async def unauthorized(scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         if http_messages.is_for_program(request):
             response = http_messages.json_error(401, "no_key", _NO_KEY)
@@ -344,4 +344,4 @@ def make_closed(templates: templating.Templates) -> ASGIApp:
         response.headers["www-authenticate"] = "Bearer"
         await response(scope, receive, send)
 
-    return closed
+    return unauthorized

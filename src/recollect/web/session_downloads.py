@@ -12,7 +12,7 @@ from recollect.export import export_options
 from recollect.export.export_content import SessionPart
 from recollect.export.exporter import Exporter, name_file
 from recollect.redact.findings import RedactionPolicy
-from recollect.web.http_messages import Download, Id, blame
+from recollect.web.http_messages import Download, Id, parameter_errors
 from recollect.web.services import Services
 from recollect.web.session_endpoints import Project
 from recollect.workspace.session_queries import open_with_prices
@@ -106,8 +106,8 @@ def make_download(
 
 def read_selection(wanted: ExportParameters) -> TurnSelection:
     """Return the requested turns; raises BadParameter."""
-    with blame("turns"):
+    with parameter_errors("turns"):
         turns = parse_turns(wanted.turns) if wanted.turns else None
-    with blame("segment"):
+    with parameter_errors("segment"):
         segment = parse_segment(wanted.segment) if wanted.segment else None
     return TurnSelection(turns=turns, branch=wanted.branch or None, segment=segment)

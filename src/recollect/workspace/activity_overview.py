@@ -62,7 +62,7 @@ def group_projects(listings: Iterable[SessionListing]) -> list[ProjectMembers]:
     for each in listings:
         if not each.is_subagent:
             by_project[each.project].append(each)
-    owners = _unite(by_project)
+    owners = _choose_owners(by_project)
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for project in by_project:
         groups[owners[project]].append(project)
@@ -74,7 +74,7 @@ def is_named_after(project: str, path: str) -> bool:
     return project in list_project_names(path)
 
 
-def _unite(by_project: Mapping[str, Sequence[SessionListing]]) -> dict[str, str]:
+def _choose_owners(by_project: Mapping[str, Sequence[SessionListing]]) -> dict[str, str]:
     """Return a representative for each project; the same for those that belong together."""
     owners = {project: project for project in by_project}
 

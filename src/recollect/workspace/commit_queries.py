@@ -104,9 +104,9 @@ class _LineCounter:
         """Count lines that no session wrote."""
         self.counts["other"] += count
 
-    def add(self, path: str, lines: Iterable[file_blame.LineOfFile]) -> None:
+    def add(self, path: str, lines: Iterable[file_blame.AttributedLine]) -> None:
         """Count the lines of a file."""
-        by_turn: dict[tuple[str, int | None, str | None], list[file_blame.LineOfFile]] = {}
+        by_turn: dict[tuple[str, int | None, str | None], list[file_blame.AttributedLine]] = {}
         for line in lines:
             self.counts[line.author.by] += 1
             version = line.author.version
@@ -118,7 +118,10 @@ class _LineCounter:
             self._add_prompt(path, key, found)
 
     def _add_prompt(
-        self, path: str, key: tuple[str, int | None, str | None], lines: list[file_blame.LineOfFile]
+        self,
+        path: str,
+        key: tuple[str, int | None, str | None],
+        lines: list[file_blame.AttributedLine],
     ) -> None:
         session, turn, model = key
         version = lines[0].author.version
@@ -238,7 +241,7 @@ def count_tree(workspace: Workspace, directory: Path) -> file_versions.TreeDocum
             counter.add_other(len(file_texts.split_lines(content.text)))
             continue
         modified = file_paths.find_modified(repository.root / path)
-        counter.add(path, file_blame.blame_present(found.history, found.git, data, modified))
+        counter.add(path, file_blame.blame_current(found.history, found.git, data, modified))
         written += sum(each.added for each in found.history.own if each.change is not None)
     return file_versions.TreeDocument(
         schema=TREE_SCHEMA,

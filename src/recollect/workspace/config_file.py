@@ -57,7 +57,7 @@ class SettingSource(NamedTuple):
         )
         return found.start() if found else -1
 
-    def refuse(self, name: str, reason: str) -> NoReturn:
+    def reject(self, name: str, reason: str) -> NoReturn:
         """Raise UsageError about the setting `name`."""
         raise UsageError(f"{self.path}, line {self.find_line(name)}: {reason}")
 
@@ -114,11 +114,11 @@ def _parse(source: SettingSource) -> dict[str, object]:
 
 def _read(source: SettingSource, name: str, value: object) -> ConfigValue:
     if name not in SETTINGS:
-        source.refuse(name, f"Unknown setting `{name}`. Valid settings: {', '.join(SETTINGS)}.")
+        source.reject(name, f"Unknown setting `{name}`. Valid settings: {', '.join(SETTINGS)}.")
     try:
         return ConfigValue(SETTINGS[name].read(value), source.find_line(name))
     except (UsageError, ValueError) as error:
-        source.refuse(name, f"`{name}`: {error}")
+        source.reject(name, f"`{name}`: {error}")
 
 
 def _read_directories(value: object) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def _read_zone(value: object) -> str:
     return value
 
 
-def _read_switch(value: object) -> str:
+def _read_boolean(value: object) -> str:
     if not isinstance(value, bool):
         raise ValueError("expected true or false.")  # noqa: TRY004 - reported like any bad value
     return "true" if value else "false"
@@ -195,10 +195,10 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "timezone": Setting(_read_zone, "timezone", "time zone of days"),
     "prices": Setting(_read_path, "prices", "your own price file"),
     "archive_identity": Setting(_read_path, "identity", "age identity of an encrypted archive"),
-    "redact.home": Setting(_read_switch, None, "mask your home directory in exports"),
+    "redact.home": Setting(_read_boolean, None, "mask your home directory in exports"),
     "redact.users": Setting(_read_names, None, "user names to mask in exports"),
     "redact.hosts": Setting(_read_names, None, "host names to mask in exports"),
-    "redact.emails": Setting(_read_switch, None, "mask e-mail addresses in exports"),
+    "redact.emails": Setting(_read_boolean, None, "mask e-mail addresses in exports"),
     "redact.patterns": Setting(_read_patterns, None, "your own kinds of secrets"),
     "redact.allow": Setting(_read_expressions, None, "values that are not secrets"),
 }
@@ -208,8 +208,8 @@ _REDACT: Final = ("home", "users", "hosts", "emails", "patterns", "allow")
 
 def load_own_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy | None":
     """Return the policy in the settings if it has rules of the user's own; None otherwise."""
-    stated = load_config_values(environment)
-    has_own = not {"redact.patterns", "redact.allow"}.isdisjoint(stated)
+    configured = load_config_values(environment)
+    has_own = not {"redact.patterns", "redact.allow"}.isdisjoint(configured)
     return load_policy(environment) if has_own else None
 
 
@@ -217,8 +217,8 @@ def load_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy
     """Return the redaction policy in the settings."""
     from recollect.redact.findings import OwnPattern, RedactionPolicy
 
-    stated = load_config_values(environment)
-    values = {name: _list_values(stated.get(f"redact.{name}")) for name in _REDACT}
+    configured = load_config_values(environment)
+    values = {name: _list_values(configured.get(f"redact.{name}")) for name in _REDACT}
     kinds = [each.partition("=") for each in values["patterns"]]
     return RedactionPolicy(
         home=str(Path.home()) if values["home"] == ("true",) else None,
@@ -230,7 +230,7 @@ def load_policy(environment: Mapping[str, str] = os.environ) -> "RedactionPolicy
     )
 
 
-def _list_values(stated: ConfigValue | None) -> tuple[str, ...]:
-    if stated is None:
+def _list_values(configured: ConfigValue | None) -> tuple[str, ...]:
+    if configured is None:
         return ()
-    return (stated.value,) if isinstance(stated.value, str) else stated.value
+    return (configured.value,) if isinstance(configured.value, str) else configured.value

@@ -13,7 +13,7 @@ from recollect.versions import edit_index, file_blame, file_history, file_paths,
 
 if TYPE_CHECKING:
     from recollect.locations import Transcript
-    from recollect.versions.file_blame import LineOfFile
+    from recollect.versions.file_blame import AttributedLine
     from recollect.versions.replay import Version
     from recollect.versions.session_checkpoints import SessionCheckpoints
     from recollect.workspace.workspace import Workspace
@@ -225,14 +225,14 @@ def describe_version(version: Version) -> file_versions.VersionEntry:
     )
 
 
-def describe_blame(path: str, lines: Sequence[LineOfFile]) -> file_versions.BlameDocument:
+def describe_blame(path: str, lines: Sequence[AttributedLine]) -> file_versions.BlameDocument:
     """Return the document about the lines of a file."""
     return file_versions.BlameDocument(
         schema=BLAME_SCHEMA, path=mask_path(path), lines=tuple(map(describe_line, lines))
     )
 
 
-def describe_line(line: LineOfFile) -> file_versions.BlamedLine:
+def describe_line(line: AttributedLine) -> file_versions.BlamedLine:
     """Return a line as a document entry."""
     version = line.author.version
     by = line.author.by

@@ -42,7 +42,7 @@ def find_start(found: FoundPlace) -> FollowStart:
 
     Raises NothingFound if the session has no such turn or record.
     """
-    files = [each.file for each in SessionScope(found.transcript).survey().transcripts]
+    files = [each.file for each in SessionScope(found.transcript).scan().transcripts]
     span = _find_first_span(open_transcript(found.transcript), found.place)
     if span is None:
         return FollowStart(dict.fromkeys(files, 0))

@@ -116,7 +116,7 @@ class ChangeSignal:
                 return
 
     def _iter_directories(self) -> Iterator[Path]:
-        places = RootScope(self._roots).survey().directories
+        places = RootScope(self._roots).scan().directories
         for each in (*places, *(root / _PROCESSES for root in self._roots)):
             if is_directory(each):
                 yield each

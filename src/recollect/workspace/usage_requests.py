@@ -21,7 +21,7 @@ from recollect.usage.zones import Zone, load_zone
 if TYPE_CHECKING:
     from recollect.documents.session_listing import SessionUsage
     from recollect.usage.explain import Explanation
-    from recollect.usage.totals import Pace
+    from recollect.usage.totals import BurnRate
     from recollect.workspace.workspace import Workspace
 
 
@@ -58,7 +58,7 @@ class UsageResult(Struct, frozen=True, kw_only=True):
     """A usage report, and errors."""
 
     report: reports.UsageReport
-    pace: Pace | None = None
+    burn_rate: BurnRate | None = None
     """The burn rate of the current 5-hour block, in a report by block."""
     problems: Mapping[str, str]
     """Why transcripts could not be read, by path."""
@@ -124,10 +124,10 @@ def find_usage(
     limit: int | None = None,
 ) -> UsageResult:
     """Return the report, without titles."""
-    report, pace, problems = load_figures(ledger, query, now.timestamp())
+    report, burn_rate, problems = load_figures(ledger, query, now.timestamp())
     return UsageResult(
         report=structs.replace(report, rows=report.rows[:limit]),
-        pace=pace,
+        burn_rate=burn_rate,
         problems=problems,
         omitted_rows=0 if limit is None else max(len(report.rows) - limit, 0),
     )

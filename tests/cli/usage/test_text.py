@@ -8,7 +8,14 @@ from recollect.cli.usage_text import iter_usage
 from recollect.documents.usage_groups import Group
 from recollect.render.terminal import measure
 from recollect.usage.reports import ReportOrder, UsageQuery, make_report
-from recollect.usage.totals import LedgerRow, Pace, SourceFile, Totals, UsageBlock, measure_pace
+from recollect.usage.totals import (
+    BurnRate,
+    LedgerRow,
+    SourceFile,
+    Totals,
+    UsageBlock,
+    measure_burn_rate,
+)
 from recollect.usage.zones import load_zone
 
 HOUR = 3600
@@ -88,8 +95,8 @@ def test_the_current_block_has_a_pace() -> None:
     """The current block is marked, and its burn rate is below the table."""
     question = UsageQuery(group=Group.BLOCK, zone=BERLIN)
     report = make_report(ROWS[:1], question)
-    pace = measure_pace(UsageBlock(NOON), report.totals, NOON, NOON + 2 * HOUR)
-    lines = click.unstyle("\n".join(iter_usage(report, 85, pace))).split("\n")
+    burn_rate = measure_burn_rate(UsageBlock(NOON), report.totals, NOON, NOON + 2 * HOUR)
+    lines = click.unstyle("\n".join(iter_usage(report, 85, burn_rate))).split("\n")
     assert lines[4:] == [
         "2026-11-15 13:00 (now)        12  1,234  56,789      131,346   9,876,543  $12.35",
         "Total                         12  1,234  56,789      131,346   9,876,543  $12.35",
@@ -101,9 +108,9 @@ def test_the_current_block_has_a_pace() -> None:
 
 def test_the_pace_of_what_has_no_price() -> None:
     """Tokens can be projected without a price, money cannot."""
-    pace = Pace(UsageBlock(NOON), 60, 61.4, 20, None, 2_000, None)
+    burn_rate = BurnRate(UsageBlock(NOON), 60, 61.4, 20, None, 2_000, None)
     report = make_report(ROWS[:1], UsageQuery(group=Group.BLOCK, zone=BERLIN))
-    text = click.unstyle("\n".join(iter_usage(report, 200, pace)))
+    text = click.unstyle("\n".join(iter_usage(report, 200, burn_rate)))
     assert text.split("\n")[-1] == (
         "The current block ends in 1 h 1 min. So far 20 tokens per minute and unknown per hour; "
         "projected total: 2.0K tokens and unknown."

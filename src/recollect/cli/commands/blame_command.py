@@ -134,7 +134,7 @@ def _iter_tree(found: TreeDocument, columns: int) -> Iterator[str]:
 
 
 def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:
-    from recollect.versions.file_blame import blame_present, blame_revision
+    from recollect.versions.file_blame import blame_current, blame_revision
     from recollect.versions.file_paths import find_modified, read_present
     from recollect.workspace.file_queries import describe_blame
 
@@ -147,7 +147,7 @@ def _load(path: Path, options: _Options) -> tuple[BlameDocument, int]:
         lines = blame_revision(found.history, found.git, revision, ignore_space=space)
     else:
         data, modified = read_present(found.path), find_modified(found.path)
-        lines = blame_present(found.history, found.git, data, modified, ignore_space=space)
+        lines = blame_current(found.history, found.git, data, modified, ignore_space=space)
     document = describe_blame(str(found.path.absolute()), lines)
     return document if options["reveal"] else _mask(document), code
 

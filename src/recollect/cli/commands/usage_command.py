@@ -150,13 +150,13 @@ def usage_command(group: str, target: str | None, **options: Unpack[_Options]) -
         from recollect.cli.json_output import format_document  # only for JSON
         from recollect.usage.usage_documents import describe_report
 
-        click.echo(format_document(describe_report(answer.report, answer.pace)))
+        click.echo(format_document(describe_report(answer.report, answer.burn_rate)))
     else:
         is_compact = options["compact"]
         lines = usage_text.iter_usage(
             answer.report,
             terminal_output.count_table_columns(),
-            answer.pace,
+            answer.burn_rate,
             is_compact=is_compact,
             omitted=answer.omitted_rows,
         )

@@ -35,7 +35,7 @@ class Page(Struct, frozen=True):
 
     path: str
     parameters: type[Struct]
-    draw: RenderPage
+    render: RenderPage
     translates: bool = False
 
 
@@ -159,18 +159,24 @@ def _make_handler(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         parameters = http_messages.read_form(request, page.parameters)
-        wanted = templating.read_preferences(request)
-        more: tuple[Any, ...] = (templating.Translator(wanted.language),) if page.translates else ()
+        preferences = templating.read_preferences(request)
+        translators: tuple[Any, ...] = (
+            (templating.Translator(preferences.language),) if page.translates else ()
+        )
 
         def work(services: Services) -> Response:
             try:
-                drawn = page.draw(services, parameters, *more)
+                content = page.render(services, parameters, *translators)
             except NothingFound:
-                if address := _complete_address(services, request):
-                    return RedirectResponse(address)
+                if url := _complete_url(services, request):
+                    return RedirectResponse(url)
                 raise
             text = templates.render(
-                drawn.template, drawn.page, wanted, title=drawn.title, section=drawn.section
+                content.template,
+                content.page,
+                preferences,
+                title=content.title,
+                section=content.section,
             )
             return templating.html_response(text)
 
@@ -179,8 +185,8 @@ def _make_handler(
     return handle
 
 
-def _complete_address(services: Services, request: Request) -> str:
-    """Return the address with the full id of a session, if it has a shortened one."""
+def _complete_url(services: Services, request: Request) -> str:
+    """Return the URL with the full id of a session; empty unless the id is shortened."""
     match request.url.path.split("/"):
         case "", "s", short_id, *below:
             whole_id = services.workspace.complete_id(short_id)

@@ -145,7 +145,7 @@ class _Scale:
     """Maps times to horizontal positions."""
 
     def __init__(self, bars: Sequence[TimelineBar]) -> None:
-        spans = _unite([(bar.start, bar.end) for bar in bars])
+        spans = _merge_spans([(bar.start, bar.end) for bar in bars])
         busy = sum(end - start for start, end in spans) or 1.0
         gaps = [later[0] - earlier[1] for earlier, later in pairwise(spans)]
         self._pixels = _WIDTH / busy
@@ -169,15 +169,15 @@ class _Scale:
         return float(self.width - _LEFT)
 
 
-def _unite(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _merge_spans(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return the active intervals, without pauses."""
-    united: list[tuple[float, float]] = []
+    merged: list[tuple[float, float]] = []
     for start, end in sorted(spans):
-        if united and start - united[-1][1] <= PAUSE_SECONDS:
-            united[-1] = (united[-1][0], max(united[-1][1], end))
+        if merged and start - merged[-1][1] <= PAUSE_SECONDS:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            united.append((start, end))
-    return united
+            merged.append((start, end))
+    return merged
 
 
 _MICRO = 1_000_000

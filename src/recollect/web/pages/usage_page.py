@@ -282,7 +282,7 @@ TABS: Final = (
 class RunningBlock(Struct, frozen=True):
     """The current 5-hour block, and its usage so far."""
 
-    pace: CurrentBlock
+    burn_rate: CurrentBlock
     used: UsageRow
 
 
