@@ -97,6 +97,8 @@ class ConversationPage {
    * still followed.
    */
   noteScroll() {
+    // The event of our own scrolling: what has changed since then is not the reader's doing.
+    if (scrollY === this.scrolled) return;
     const { end } = this;
     const isPast = scrollY > end + NEAR_END;
     const isAtEnd = !isPast && scrollY >= end - NEAR_END;
@@ -117,12 +119,13 @@ class ConversationPage {
 
   goToEnd() {
     this.isFollowing = true;
+    this.scrolled = scrollY;
     this.showEnd();
   }
 
   showEnd() {
     // The scroll event may still be pending.
-    if (scrollY !== this.scrolled) this.noteScroll();
+    this.noteScroll();
     if (!this.isFollowing) return;
     scrollTo({ top: this.end, behavior: "instant" });
     // Not by the user: the event that says so comes later.
