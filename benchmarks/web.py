@@ -258,15 +258,18 @@ def measure_searching(folder: Path, options: Options) -> Iterator[Figure]:
 
 
 def draw_typing(queries: dict[str, list[str]], options: Options) -> dict[str, list[str]]:
-    """Return the content of the search box after each key while these are typed."""
-    kinds = ("common word", "rare word", "two words", "phrase", "two Chinese characters")
+    """Return the content of the search box after each key while these are typed.
+
+    Without regular expressions, which are not queries until they are complete.
+    """
     return {
         kind: [
             text[:length].strip()
-            for text in queries[kind][: options.rounds * 3]
+            for text in texts[: options.rounds * 3]
             for length in range(1, len(text) + 1)
         ]
-        for kind in kinds
+        for kind, texts in queries.items()
+        if kind != "regular expression"
     }
 
 
