@@ -23,7 +23,7 @@ from recollect.redact.keyword_spellings import (
     list_cased,
 )
 from recollect.redact.own_rules import find_own_places
-from recollect.redact.plain_view import decode_view, make_marks
+from recollect.redact.plain_view import decode_view, iter_runs, make_marks
 from recollect.redact.scanner import decode_base64, is_text, load_detectors
 from recollect.redact.token_rules import HINTS, TOKEN_RULES, iter_generic
 
@@ -99,9 +99,8 @@ _LOGIN_IN_URL: Final = re.compile(rb"[^\s\"'`<>]{3,300}?(?:@|%40)")
 _MAX_LOGIN: Final = 303
 """Number of bytes that `_LOGIN_IN_URL` matches."""
 _NEAR: Final = 96
-_NEAR_WORD: Final = re.compile(rb"(?<![A-Za-z0-9_.~\-])[A-Za-z0-9_.~\-]{20,}")
 _NEAR_MARKS: Final = make_marks(rb"[A-Za-z0-9_.~\-]")
-_NEAR_RUN: Final = b"x" * 20
+_MIN_NEAR_WORD: Final = 20
 _DIGITS: Final = b"0123456789"
 _MIN_DIGITS: Final = 3
 
@@ -298,7 +297,7 @@ def _is_assigned(around: bytes, start: int) -> bool:
     if found is not None:
         value = around[found.start(1) : found.start(1) + _VALUE_SAMPLE]
         # A random value has digits or both cases.
-        if _count_digits(value) or value != value.lower():
+        if value != value.lower() or _count_digits(value):
             return True
     return _may_be_argument(around, start)
 
@@ -319,11 +318,12 @@ def _is_option(data: bytes, start: int) -> bool:
 
 def _is_near_token(data: bytes, start: int) -> bool:
     """Return whether a long word with digits follows, which is suspicious near such a name."""
-    # Searching for a run of marks is faster than any expression.
-    if _NEAR_RUN not in data[start : start + _NEAR].translate(_NEAR_MARKS):
-        return False
-    word = _NEAR_WORD.search(data, start, start + _NEAR)
-    return word is not None and _count_digits(word[0]) >= _MIN_DIGITS
+    # With the byte before, to recognise a word that begins before the name.
+    around = data[max(0, start - 1) : start + _NEAR]
+    for begin, end in iter_runs(around, _NEAR_MARKS, _MIN_NEAR_WORD):
+        if begin or not start:
+            return _count_digits(around[begin:end]) >= _MIN_DIGITS
+    return False
 
 
 def _count_digits(data: bytes) -> int:
