@@ -2,13 +2,17 @@
 
 import json
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.redact.findings import OwnPattern, RedactionPolicy
 from recollect.redact.plain_view import decode_view, join_wrapped
 from recollect.redact.policy import find_secrets
+from recollect.redact.redactor import Redactor
+from tests.redact.made_up_secrets import FAMILIES
 
 PIECES = st.sampled_from(
     [
@@ -78,6 +82,33 @@ def test_lines_of_a_terminal_are_joined() -> None:
     assert view is not None
     assert view.data == b"x" * 80 + b"y" * 80 + b"end" + b"\n"
     assert view.locate(0, 160) == (6, 167)
+
+
+@pytest.mark.parametrize(
+    "following",
+    ["PORT=8080", "export LOG_LEVEL=debug", "Done.", "total 12", "2026-11-10 done", "-- end", "x"],
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_secret_ends_with_its_line(following: str, line_end: str) -> None:
+    """The next line is neither masked nor part of the value, although the line is as long as if
+    a terminal had wrapped it.
+    """
+    key = FAMILIES["openai"].make(Random(3)).text
+    text = line_end.join(["NODE_ENV=production", f"OPENAI_API_KEY={key}", following, ""])
+    assert Redactor().redact(text) == text.replace(key, "[redacted:openai-key#1]")
+
+
+def test_a_wrapped_secret_continues_in_the_next_line() -> None:
+    """Random characters belong to the secret, and so do those of a pattern of the user."""
+    key = FAMILIES["openai"].make(Random(3)).text
+    line = f"starting with OPENAI_API_KEY={key} on port 8080"
+    wrapped = "\n".join(line[at : at + 80] for at in range(0, len(line), 80))
+    assert Redactor().redact(wrapped).endswith("KEY=[redacted:openai-key#1] on port 8080")
+    policy = RedactionPolicy(patterns=(OwnPattern("reef-key", "reef_[A-Za-z0-9_]{20,}"),))
+    for text in ("reef_" + "aB3" * 30 + "\nxQ7kP2mZ", "reef_" + "aB3" * 30 + "\nPORT=8080"):
+        end = len(text) if text.endswith("Z") else text.index("\n")
+        (found,) = find_secrets(text, policy)
+        assert (found.kind, found.start, found.end) == ("reef-key", 0, end)
 
 
 def test_prose_has_no_wrapped_lines() -> None:

@@ -66,6 +66,17 @@ _WRAP: Final = re.compile(
     rb"\n(?:(?<=[^\n]{%d}[A-Za-z0-9+/=_:@&?%%\-]\n)|(?<=[^\n]{%d}[A-Za-z0-9+/=_:@&?%%\-]\r\n))"
     rb"(?=[A-Za-z0-9+/=_.:@&?%%\-])" % (_MIN_COLUMNS - 1, _MIN_COLUMNS - 1)
 )
+_PIECE: Final = rb"(?:[A-Z]?[a-z]+[0-9]{0,2}|[A-Z]+[0-9]{0,2}|[0-9]{1,4})"
+_OWN_LINE: Final = re.compile(
+    # An assignment, or words and numbers, while what a terminal wraps inside a secret is random.
+    rb"(?:export )?[A-Za-z_][A-Za-z0-9_.\-]*(?:=[^=\s]|:\s)"
+    rb"|%b(?:[_\-./]%b)*+[.:]?(?=[\s,;!?()\"'`|]|$)" % (_PIECE, _PIECE)
+)
+_MIN_WRAPPED: Final = 3
+"""Fewer characters of the next line are not taken for the rest of a secret."""
+
+
+_LINE_ENDS: Final = (b"\n", b"\r")
 
 
 class View(NamedTuple):
@@ -107,6 +118,27 @@ class Text(NamedTuple):
         """Yield the results of a search in the plain view, with spans in the original."""
         return (_move(match, self.plain) for match in find(self.plain.data))
 
+    def search_lines(self, find: Callable[[bytes], Iterable[Match]]) -> Iterator[Match]:
+        """Yield the results of a search in the plain view and in wrapped lines.
+
+        A secret at the end of a long line is not continued by the next line if that is one of its
+        own, such as the next variable of an `.env` file.
+        """
+        data = self.plain.data
+        ends: dict[int, int] = {}
+        for match in find(data):
+            yield _move(match, self.plain)
+            if data[match.end : match.end + 1] in _LINE_ENDS:
+                ends[match.start] = max(match.end, ends.get(match.start, 0))
+        if self.joined is None:
+            return
+        for match in find(self.joined.data):
+            moved = _move(match, self.joined)
+            end = ends.get(moved.start, moved.end)
+            if _adds_own_line(data, end, moved.end):
+                moved = moved._replace(end=end, value=data[moved.start : end])
+            yield _move(moved, self.plain)
+
     def search_joined(self, find: Callable[[bytes], Iterable[Match]]) -> Iterator[Match]:
         """Yield the results of a search in wrapped lines, with spans in the original."""
         if self.joined is not None:
@@ -123,6 +155,14 @@ def read_text(data: bytes) -> Text:
 def _move(match: Match, view: View) -> Match:
     start, end = view.locate(match.start, match.end)
     return match._replace(start=start, end=end)
+
+
+def _adds_own_line(data: bytes, line_end: int, end: int) -> bool:
+    """Return whether all that a match has beyond the end of a line is the start of another line."""
+    start = line_end + (2 if data[line_end : line_end + 2] == b"\r\n" else 1)
+    return end > line_end and (
+        end - start < _MIN_WRAPPED or _OWN_LINE.match(data, start) is not None
+    )
 
 
 def decode_view(data: bytes) -> View:

@@ -64,8 +64,7 @@ def find_own(text: Text, policy: RedactionPolicy) -> list[Match]:
         for find in finders
         for match in (
             *(find(text.data) if text.plain.data != text.data else ()),
-            *text.search(find),
-            *text.search_joined(find),
+            *text.search_lines(find),
         )
         if not is_allowed(match.value)
     ]

@@ -48,10 +48,9 @@ def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
     engine = _load_engine()
     run_rules = partial(_iter_matches, engine, encodings)
     found = [
-        *text.search(run_rules),
+        *text.search_lines(run_rules),
         # Not in wrapped lines: joining them may put any word next to any id.
         *text.search(iter_generic),
-        *text.search_joined(run_rules),
     ]
     return merge_matches([_snap(match, text.data) for match in found])
 

@@ -198,12 +198,12 @@ SCHEMA_VERSION: Final = 6
 """Incremented when the tables change."""
 DATA_VERSION: Final = 6
 """Incremented when the stored data changes, except in the tables of the next version."""
-LISTING_VERSION: Final = "7"
+LISTING_VERSION: Final = "8"
 """Incremented when the data in `sessions` and `tool_calls` changes, and with the rules for secrets,
 because stored titles are masked; files are then read again.
 """
 
-TEXT_SCHEMA: Final = "12"
+TEXT_SCHEMA: Final = "13"
 """Incremented when the tables of the full-text index or the rules for secrets change."""
 
 
