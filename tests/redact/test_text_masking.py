@@ -1,16 +1,20 @@
 """Tests of recollect.redact."""
 
 import sys
+from collections.abc import Callable
 from random import Random
 
 import pytest
 
+from recollect.redact.context_rules import KEYWORDS
+from recollect.redact.findings import DEFAULT_POLICY
 from recollect.redact.policy import find_secrets
 from recollect.redact.quick_masks import (
     cut_text,
     cut_text_start,
     mask_in_lines,
     mask_name,
+    mask_path,
     mask_words,
     may_contain_secret,
 )
@@ -106,6 +110,37 @@ def test_no_secret_is_taken_for_words() -> None:
     texts.append("use AK" + "IAQWERTYUIOPLKJHGF")
     missed = [text for text in texts if not may_contain_secret(text) and find_secrets(text)]
     assert missed == []
+
+
+def test_no_name_of_a_secret_is_taken_for_words() -> None:
+    """Passwords have few characters and no format, and a mnemonic consists of words."""
+    mnemonic = "reef kelp crab tide wave sand gull seal moss clam foam dune"
+    values = ["Reef#2041x", "aj3k9x_p2q", "bUBnqoEgVLFtTvhD", "zZe_Yo5^PM0Gi+dt"]
+    texts = [
+        f"{name}{sign}{value}{sign[1:].strip()}"
+        for name in (*KEYWORDS, "mnemonic", "seed phrase", "recovery_phrase")
+        for sign in ("=", ": ", " '", '": "', " is ", " = ")
+        for value in (*values, mnemonic)
+    ]
+    texts += [
+        f"psql {login}"
+        for login in ("postgres://mina:Reef2041@db", "postgres%3A%2F%2Fmina%3AReef2041%40db")
+    ]
+    policy = DEFAULT_POLICY.for_display
+    assert sum(bool(find_secrets(text, policy)) for text in texts) > len(texts) / 10
+    missed = [text for text in texts if not may_contain_secret(text)]
+    assert [text for text in missed if find_secrets(text, policy)] == []
+
+
+@pytest.mark.parametrize("mask", [mask_name, mask_path])
+def test_no_secret_in_a_name_is_taken_for_words(mask: Callable[[str], str]) -> None:
+    """Also if dashes and underscores happen to separate its characters."""
+    rng = Random(9)
+    plants = [family.make(rng) for family in WITH_RULE if family.recognisable for _ in range(100)]
+    names = [f"release/{each.text}" for each in plants if "\n" not in each.text]
+    policy = DEFAULT_POLICY.for_display
+    missed = [name for name in names if mask(name) == name]
+    assert [name for name in missed if find_secrets(name, policy)] == []
 
 
 def test_a_file_keeps_its_lines() -> None:

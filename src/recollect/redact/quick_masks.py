@@ -9,19 +9,21 @@ _NUMBER: Final = re.compile(r"(\[redacted:[a-z0-9\-]+)#[0-9]+\]")
 _TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+(?:#[0-9]+)?\]")
 # Names that secrets are assigned to, and words that precede them, in lower case.
 _KEYWORDS: Final = (
-    *("passw", "passphrase", "pwd", "secret", "token", "credential", "key", "auth", "bearer"),
-    *("cookie", "-----begin", "mysql", "mariadb", "sshpass", "redis-cli", "login", "htpasswd"),
+    *("passw", "passcode", "phrase", "pwd", "secret", "token", "credential", "key", "auth"),
+    *("bearer", "cookie", "-----begin", "mysql", "mariadb", "sshpass", "redis-cli", "login"),
+    *("htpasswd", "mnemonic"),
 )
-_PAIRS: Final = ("pass", "basic", "curl", "wget", "http", "machine")
-_PAIR: Final = re.compile(r"pass[=:]|(?:basic|curl|wget|http|machine)\s")
+_PAIRS: Final = ("pass", "_pat", "-pat", "basic", "curl", "wget", "http", "machine")
+_PAIR: Final = re.compile(r"pass[=:]|[_\-]pa(?:ss|t)(?![a-z])|(?:basic|curl|wget|http|machine)\s")
 _MIN_LONG: Final = 16
 _UNLIKE_WORDS: Final = re.compile(
-    # Sixteen characters with a digit, twenty with a capital, a login in a URL, encoded bytes.
+    # Sixteen characters with a digit, twenty with a capital, encoded bytes.
     r"(?<![\w\-+=.~])(?=[\w\-+=.~]*[0-9])[\w\-+=.~]{16,}"
     r"|(?<![A-Za-z0-9])(?=[a-z0-9_\-.~]*[A-Z])(?:[A-Za-z0-9]{20,}|[\w\-.~]{24,})"
-    r"|://[^\s/]*:[^\s/]*@|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}"
+    r"|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}"
 )
-_LOGIN: Final = "://"
+_LOGIN: Final = re.compile(r"(?::|%3a)(?:\\{0,8}/|%2f){2}[^/@]{1,400}(?:@|%40)")
+"""A URL with a login, which may be percent-encoded, escaped or wrapped."""
 
 
 def may_contain_secret(text: str) -> bool:
@@ -40,8 +42,9 @@ def _is_suspicious(text: str) -> bool:
         return True
     if any(first in lowered for first in _PAIRS) and _PAIR.search(lowered):
         return True
-    long_words = [each for each in text.split() if len(each) >= _MIN_LONG or _LOGIN in each]
-    return any(map(_UNLIKE_WORDS.search, long_words))
+    if ("@" in text or "%40" in text) and _LOGIN.search(lowered):
+        return True
+    return any(_UNLIKE_WORDS.search(each) for each in text.split() if len(each) >= _MIN_LONG)
 
 
 def mask_words(text: str) -> str:
@@ -57,8 +60,13 @@ def mask_words(text: str) -> str:
     return _NUMBER.sub(r"\1]", Redactor(find_own_rules().policy).redact(text))
 
 
+_SEPARATED: Final = (
+    r"(?<![A-Za-z0-9])(?:AIza|GOCSPX-|ya29\.|1//0|HRKU-|hv[sbr]\.|dckr_[po]at_|xox[a-z][-.]|sq0|EAAA"
+    r"|gl(?:pat|dt|rt|ptt|cbt|soat|imt|agent|ft|oas|ffct)-|whsec_|SG\.|sk-|nvapi-|eyJ|A3-)|:AA|Q~"
+)
+"""How tokens begin in which dashes and underscores may separate short runs of characters."""
 _UNLIKE_NAMES: Final = re.compile(
-    r"[A-Za-z0-9]{20,}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}|~|://[^\s/]*:[^\s/]*@"
+    rf"[A-Za-z0-9]{{20,}}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{{16,}}|~|://[^\s/]*:[^\s/]*@|{_SEPARATED}"
 )
 _MESSAGE_ID: Final = re.compile(r"msg_(?:[a-z]{4}_)?01[A-Za-z0-9]{22}")
 
@@ -74,6 +82,7 @@ def mask_name(text: str) -> str:
 
 _UNLIKE_FOLDERS: Final = re.compile(
     r"[A-Za-z0-9]{20}|(?=[a-z0-9]*[A-Z])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16}|://[^\s/]*:[^\s/]*@"
+    rf"|{_SEPARATED}"
 )
 
 
