@@ -53,6 +53,16 @@ def test_a_known_secret_is_masked_in_every_encoding(written: str) -> None:
     assert redactor.verify(output) == ()
 
 
+@pytest.mark.parametrize("before", ["+", "-", "/srv/", "GET /v1/items/", "https://a.example/b/c/"])
+def test_base64_begins_after_a_sign_or_a_slash(before: str) -> None:
+    """Both are digits of base64, and what they are part of here moves all groups."""
+    key = FAMILIES["github"].make(Random(4)).text
+    encoded = base64.b64encode(f"machine:\n  user: mina\n  pat: {key}\n".encode()).decode()
+    output = Redactor().redact(f"{before}{encoded}\n")
+    forms = (output, output.replace(before, "", 1))
+    assert not any(is_readable(form, [key]) for form in forms)
+
+
 def test_verifying_finds_what_is_left() -> None:
     """An output that was put together after masking is checked as a whole."""
     redactor = Redactor()

@@ -27,6 +27,8 @@ _MIN_WITHOUT_KEYWORD: Final = 59
 """Minimum length of a value that a rule without keywords matches: a long word."""
 _MAX_ENCODINGS: Final = 2
 _SNIFFED: Final = 64
+_MAX_DIRECTORIES: Final = 8
+"""Limit to the names in a path that are tried as base64."""
 _PRINTABLE: Final = bytes(range(0x20, 0x7F)) + b"\n\r\t\x1b"
 _MIN_PRINTABLE: Final = 0.95
 
@@ -108,8 +110,8 @@ def _iter_matches(engine: _Engine, encodings: int, data: bytes) -> Iterator[Matc
 
 def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[Match]:
     """Yield the groups of four characters that encode a secret of the decoded text."""
-    if not is_text(decode_base64(data[start : min(end, start + _SNIFFED)])):
-        return
+    starts = (each for each in _iter_starts(data, start, end) if _is_encoded_text(data, each, end))
+    start = next(starts, end)
     decoded = decode_base64(data[start:end])
     if not is_text(decoded):
         return
@@ -117,6 +119,24 @@ def _scan_base64(data: bytes, start: int, end: int, encodings: int) -> Iterator[
         inner_start = start + inner.start // 3 * 4
         inner_end = min(start + -(-inner.end // 3) * 4, end)
         yield inner._replace(start=inner_start, end=inner_end)
+
+
+def _iter_starts(data: bytes, start: int, end: int) -> Iterator[int]:
+    """Yield where base64 in a run of its characters may start: in a diff or a path, later."""
+    yield start
+    if data[start : start + 1] == b"+":
+        yield start + 1
+    for _ in range(_MAX_DIRECTORIES):
+        start = data.find(b"/", start, end - _MIN_BASE64) + 1
+        if start == 0:
+            return
+        # Names in a path are shorter, and encoded text has few slashes.
+        if data.find(b"/", start, start + _MIN_BASE64) < 0:
+            yield start
+
+
+def _is_encoded_text(data: bytes, start: int, end: int) -> bool:
+    return is_text(decode_base64(data[start : min(end, start + _SNIFFED)]))
 
 
 def decode_base64(run: bytes) -> bytes:
