@@ -121,6 +121,22 @@ def test_several_files_need_a_directory(
     assert run_recollect("export", *arguments, "-o", str(target)).code == 0
 
 
+def test_a_table_is_not_written_into_a_directory_with_the_name_of_a_file(
+    run_recollect: RunRecollect, place: Path
+) -> None:
+    """Other formats are written to such a file; tables would be files below it."""
+    arguments = ("export", "harbour", "--format", "csv", "-o", "calls.parquet")
+    answer = run_recollect(*arguments)
+    expected = (
+        "recollect: calls.parquet is named like parquet, but the format is csv. "
+        "Specify a file ending in .csv, or a directory for all three.\n"
+    )
+    assert (answer.code, answer.stderr, list(place.iterdir())) == (2, expected, [])
+    (place / "calls.parquet").mkdir()
+    assert run_recollect(*arguments).code == 0
+    assert len(list((place / "calls.parquet").glob("*.csv"))) == 3
+
+
 def test_a_directory_gets_a_file_with_a_name(run_recollect: RunRecollect, place: Path) -> None:
     """Named by date, title and id."""
     (place / "out").mkdir()

@@ -366,14 +366,20 @@ def _check_target(request: ExportRequest, chosen: ExportOptions, options: _Optio
 
 
 def _refuse_file(target: Path, request: ExportRequest, chosen: ExportOptions) -> None:
-    """Raise UsageError if several files are to be written and the target is named like one."""
-    from recollect.export.export_options import TABULAR, find_format
+    """Raise UsageError if a directory is to be written and the target is named like a file."""
+    from recollect.export.export_options import SUFFIXES, TABULAR, find_format
     from recollect.export.writing import is_directory
 
-    is_table = chosen.format in TABULAR
-    if not (request.is_many or chosen.split) or is_table or is_directory(target):
+    named = find_format(target)
+    if named is None or is_directory(target):
         return
-    if find_format(target) is not None:
+    if chosen.format in TABULAR:
+        if named is not chosen.format:
+            raise UsageError(
+                f"{target} is named like {named.value}, but the format is {chosen.format.value}. "
+                f"Specify a file ending in {SUFFIXES[chosen.format]}, or a directory for all three."
+            )
+    elif request.is_many or chosen.split:
         what = "--split writes pages" if chosen.split else "Several sessions are written"
         raise UsageError(f"{what} into a directory, but {target} looks like a file name.")
 
