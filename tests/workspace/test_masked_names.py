@@ -10,11 +10,12 @@ from tests.process import RunRecollect
 from tests.redact.planted_files import GONE, WORKED
 from tests.redact.planted_names import LOST, SESSION, Names, plant_client, plant_names
 from tests.redact.planted_sessions import KINDS
+from tests.redact.stored_bytes import read_stored
 from tests.web.running import collect_events, run_server
 from tests.workspace.every_command import KEEPING, OF_A_SESSION, RUNS, iter_addresses
 
-FILES_OF_CLAUDE = {"directory", "empty project", "task file"}
-"""Parts of the paths of transcripts and sidecars, which the index needs unmasked."""
+NEEDED_PATHS = {"directory", "empty project", "task file", "folder", "file", "backup"}
+"""Parts of the paths of transcripts, sidecars and edited files, which the index needs unmasked."""
 ALSO_ARCHIVED = ("state.json", ".timelines.jsonl")
 """Files of the archive, which keeps names as it keeps contents: unchanged."""
 
@@ -42,7 +43,8 @@ def test_no_command_shows_a_name_with_a_secret(
                 )
                 for each in command
             ]
-            done = run_recollect(*arguments, input=status)
+            # Nothing is shortened, however long the path of a temporary directory is.
+            done = run_recollect(*arguments, input=status, env={"COLUMNS": "1000"})
             assert done.code in {0, 3, 4}, (arguments, done.stderr)
             if found := names.find((done.stdout + done.stderr).encode()):
                 leaks[" ".join(command)] = found
@@ -56,7 +58,7 @@ def test_no_command_shows_a_name_with_a_secret(
     stored = list_stored(tmp_path / "data", names)
     run_all(KEEPING)
     assert leaks == {}
-    assert stored <= FILES_OF_CLAUDE
+    assert stored <= NEEDED_PATHS
     shown = run_recollect("usage", "model", "--json").stdout
     assert f"claude-[redacted:{'reef' if are_own else 'aws'}-key]" in shown
 
@@ -70,7 +72,7 @@ def list_stored(data: Path, names: Names) -> set[str]:
     paths = [path for path in data.rglob("*") if path.name not in ALSO_ARCHIVED]
     assert {"index.db", "text.db"} <= {path.name for path in paths}
     called = "\n".join(str(path.relative_to(data)) for path in paths).encode()
-    contents = [path.read_bytes() for path in paths if path.is_file()]
+    contents = [read_stored(path) for path in paths if path.is_file()]
     return {place for data in (called, *contents) for place in names.find(data)}
 
 
@@ -103,4 +105,4 @@ def test_no_page_and_no_event_names_a_secret(tmp_path: Path, *, are_own: bool) -
             heard = b"".join([*of_session, *of_all])
     assert leaks == {}
     assert names.find(heard) == []
-    assert list_stored(tmp_path / "data", names) <= FILES_OF_CLAUDE
+    assert list_stored(tmp_path / "data", names) <= NEEDED_PATHS

@@ -1,7 +1,7 @@
 """No command, page or event shows a planted secret, whatever file or record it is in."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from tests.process import RunRecollect
 from tests.redact.planted_files import GONE, WORDS
 from tests.redact.planted_sessions import FIELDS, KINDS, NAMES, Planted, plant_sessions
+from tests.redact.stored_bytes import read_stored
 from tests.web import addresses
 from tests.web.running import collect_events, run_server
 from tests.workspace.every_command import (
@@ -121,8 +122,32 @@ def list_stored(data: Path, planted: Planted) -> dict[str, list[str]]:
     """Return the secrets that can be read in files of a data directory, by file."""
     files = [path for path in data.rglob("*") if path.is_file()]
     assert {"text.db", f"{GONE}.jsonl"} <= {path.name for path in files}
-    found = {path.name: planted.list_readable(path.read_bytes()) for path in files}
+    paths = "\n".join(_iter_paths(planted.root))
+    found = {
+        path.name: [
+            piece for piece in planted.list_readable(read_stored(path)) if piece not in paths
+        ]
+        for path in files
+    }
     return {name: secrets for name, secrets in found.items() if secrets}
+
+
+PATH_FIELDS = {"cwd", "worktreePath", "filename", "backupFileName"}
+"""Fields of records with paths of files that Claude worked on, which the index needs unmasked."""
+
+
+def _iter_paths(root: Path) -> Iterator[str]:
+    def walk(value: object) -> Iterator[str]:
+        if isinstance(value, dict):
+            yield from (each for name, each in value.items() if name in PATH_FIELDS)
+            value = list(value.values())
+        if isinstance(value, list):
+            for each in value:
+                yield from walk(each)
+
+    for transcript in root.rglob("*.jsonl"):
+        for line in transcript.read_text("utf-8").splitlines():
+            yield from filter(lambda each: isinstance(each, str), walk(json.loads(line)))
 
 
 @pytest.mark.slow

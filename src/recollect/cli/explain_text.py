@@ -14,6 +14,7 @@ from recollect.quantities import (
     format_share,
     format_short_number,
 )
+from recollect.redact.quick_masks import mask_path
 from recollect.render.terminal import safe_text, shorten
 from recollect.usage import causes, explain, scopes, zones
 from recollect.usage.totals import MICRO, ClientCost
@@ -42,13 +43,14 @@ def iter_explanation(
     yield from _wrap(about, columns)
     for file, group in groupby(explanation.lines, key=lambda line: line.file):
         yield ""
-        yield strong(shorten(safe_text(file, single_line=True), columns))
+        yield strong(shorten(_show_path(file), columns))
         yield from _iter_file(list(group), explanation.kind, zone, columns)
     yield ""
     yield from _iter_sums(explanation, columns)
     yield from _iter_prices(explanation.prices, columns)
     for file, reason in explanation.unread:
-        yield from _wrap(f"Could not show the lines of {file}: {reason}", columns)
+        about = f"Could not show the lines of {mask_path(file)}: {mask_path(reason)}"
+        yield from _wrap(about, columns)
 
 
 def _iter_file(
@@ -71,7 +73,7 @@ def _narrow_row(line: explain.Line, places: int) -> Row:
         line.status.value,
         format_short_number(total),
         _show_line_cost(line, places),
-        safe_text(line.note, single_line=True),
+        _show_path(line.note),
     )
 
 
@@ -88,7 +90,7 @@ def _wide_row(line: explain.Line, places: int, zone: zones.Zone, form: str) -> R
         f"{tokens.cache_write_5m + tokens.cache_write_1h:,}",
         f"{tokens.cache_read:,}",
         _show_line_cost(line, places),
-        safe_text(line.note, single_line=True),
+        _show_path(line.note),
     )
 
 
@@ -162,6 +164,11 @@ def _price_row(used: explain.PriceUsed) -> Row:
     amounts = ("-" if each is None else f"{each:f}" for each in classes)
     first = f"from {price.first_day}" if price.first_day else ""
     return (*amounts, first, safe_text(used.model, single_line=True))
+
+
+def _show_path(text: str) -> str:
+    """Return a path, or a note with one, as one line without secrets."""
+    return safe_text(mask_path(text), single_line=True)
 
 
 def _wrap(sentence: str, columns: int) -> list[str]:

@@ -33,6 +33,7 @@ from recollect.export.html_pages import PictureFiles
 from recollect.export.plain_formats import iter_json, iter_lines
 from recollect.reader.line_blocks import masked_by
 from recollect.redact.own_rules import find_own_rules
+from recollect.redact.quick_masks import mask_path
 from recollect.render.html.html_parts import render_picture
 from recollect.render.markdown import describe_picture
 from recollect.render.views.part_builders import take_line
@@ -177,7 +178,7 @@ class Exporter:
             files=tuple(self._files),
             is_redacted=self._mask.is_on,
             masked=tuple(MaskedKind(kind=kind, count=count) for kind, count in counts),
-            unread=tuple(unread),
+            unread=tuple(map(mask_path, unread)),
         )
 
     def _collect(self, part: SessionPart) -> ExportContent:
