@@ -132,6 +132,7 @@ class Picker:
         self._actions = actions
         self._read_clock = read_clock
         self._preview: picker_state.Preview | None = None
+        self._is_indexed = False
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._query = Buffer(multiline=False, on_text_changed=lambda _: self._type())
         self._application: Application[picker_state.Pick | None] = Application(
@@ -344,6 +345,9 @@ class Picker:
             await asyncio.sleep(TYPING_PAUSE)
             width = picker_text.measure_title(self._state, self._pane[0])
             found = await asyncio.to_thread(self._sources.find, query, width)
+            if not self._is_indexed:
+                # A word that has no match yet may be in a text that is still to be indexed.
+                found = replace(found, note="")
             self._change(picker_state.add_found(self._state, query, found))
             self._application.invalidate()
 
@@ -362,9 +366,14 @@ class Picker:
         """Index texts in small steps, so that quitting never has to wait."""
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(INDEXING_PAUSE)
-            while not await asyncio.to_thread(self._sources.update_text_index, INDEXING_STEP):
-                if self._state.query.strip():
-                    self._begin("find", self._find(self._state.query))
+            is_indexed = False
+            while not is_indexed:
+                is_indexed = await asyncio.to_thread(self._sources.update_text_index, INDEXING_STEP)
+                self._is_indexed = is_indexed
+                self._set(is_indexing=not is_indexed)
+                # After the last step too: what was typed before it has not seen its texts.
+                self._search()
+                self._application.invalidate()
 
 
 def _ignore_event(action: Callable[[], None]) -> Callable[[KeyPressEvent], None]:

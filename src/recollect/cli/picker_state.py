@@ -176,6 +176,8 @@ class PickerState(Struct, frozen=True, kw_only=True):
     since: float | None = None
     """When the first day of `dates` started, as a Unix timestamp."""
     is_help_shown: bool = False
+    is_indexing: bool = False
+    """Whether indexing takes more than a moment."""
     note: str = ""
     """How the search differs from the input."""
     message: str = ""
@@ -236,10 +238,7 @@ def add_failures(state: PickerState, counts: Mapping[str, int]) -> PickerState:
         structs.replace(each, error_count=counts.get(each.path, each.error_count))
         for each in state.listings
     )
-    matching = show_matches(structs.replace(state, listings=listings))
-    path = state.current.listing.path if state.current else None
-    paths = [row.listing.path for row in matching.rows]
-    return structs.replace(matching, selected=paths.index(path)) if path in paths else matching
+    return _select_again(show_matches(structs.replace(state, listings=listings)), state.current)
 
 
 def list_unread(state: PickerState) -> list[SessionListing]:
@@ -273,7 +272,10 @@ def show_matches(state: PickerState) -> PickerState:
 
 
 def add_found(state: PickerState, query: str, found: FoundHits) -> PickerState:
-    """Append the sessions found by `query`, with their hits, unless the query is outdated."""
+    """Append the sessions found by `query`, with their hits, unless the query is outdated.
+
+    A session that was chosen below the first row stays selected.
+    """
     if query != state.query:
         return state
     titled = [row for row in state.rows if row.is_titled]
@@ -285,7 +287,16 @@ def add_found(state: PickerState, query: str, found: FoundHits) -> PickerState:
         for session_id, hit in found.hits.items()
         if session_id in by_id and session_id not in shown
     ]
-    return structs.replace(state, rows=(*noted, *more), note=found.note)
+    listed = structs.replace(state, rows=(*noted, *more), note=found.note)
+    return _select_again(listed, state.current) if state.selected else listed
+
+
+def _select_again(state: PickerState, row: PickerRow | None) -> PickerState:
+    """Select the session of `row`, if it is still listed."""
+    paths = [each.listing.path for each in state.rows]
+    if row is None or row.listing.path not in paths:
+        return structs.replace(state, selected=min(state.selected, max(len(paths) - 1, 0)))
+    return structs.replace(state, selected=paths.index(row.listing.path))
 
 
 def list_scope(state: PickerState) -> list[SessionListing]:

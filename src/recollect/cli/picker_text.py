@@ -177,7 +177,9 @@ def render_status(state: PickerState, columns: int) -> list[Fragment]:
     count = f"{len(state.rows):,} of {len(state.listings):,} sessions, {shown}"
     if unread := list_unread(state):
         count = f"{count}, {len(unread):,} not read yet"
-    if state.note:
+    if state.query and state.is_indexing:
+        count = f"{count}. Still indexing: more may be found."
+    elif state.note:
         count = f"{count}. {state.note}"
     return [("class:faint", clip(count, columns))]
 

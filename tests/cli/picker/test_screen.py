@@ -237,3 +237,14 @@ def test_what_is_typed_early_is_searched_for(environment: dict[str, str], tmp_pa
             assert lines[0] == "> flaky"
             terminal.send(ESCAPE)
             assert terminal.wait_for_end() == 0
+
+
+def test_a_query_typed_before_indexing_is_answered_after_it(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """The word occurs in replies only: titles do not have it, and the index was still empty."""
+    fresh = {**environment, "RECOLLECT_DATA_DIR": str(tmp_path / "fresh")}
+    with open_terminal(columns=120, lines=24, env=fresh, cwd=tmp_path) as terminal:
+        terminal.send("batches\r")
+        lines = terminal.wait_for(lambda lines: "batches" in lines[1])
+        assert lines[-2] == "1 of 8 sessions, everywhere"

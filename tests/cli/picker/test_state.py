@@ -220,6 +220,27 @@ def test_texts_that_were_found_come_behind_titles() -> None:
     assert type_query(found, "flak").note == ""
 
 
+def test_the_selected_session_stays_selected_when_more_are_found() -> None:
+    """Unless it is the first: then the best match is."""
+    state = type_query(open_state(ALL, "/nowhere"), "heron")
+    few = FoundHits({name: _hit(name) for name in ("b2", "c3")})
+    more = FoundHits({name: _hit(name) for name in ("c3", "a1", "b2")})
+    found = add_found(state, "heron", few)
+    assert _ids(add_found(found, "heron", more)) == ["c3", "a1", "b2"]
+    assert add_found(found, "heron", more).selected == 0
+    assert add_found(move(found, 1), "heron", more).selected == 0
+    assert add_found(move(found, 1), "heron", FoundHits({"a1": _hit("a1")})).selected == 0
+
+
+def test_an_index_that_is_not_complete_is_labelled() -> None:
+    """Only where it matters: not before anything is searched for."""
+    state = replace(open_state(ALL, "/nowhere"), is_indexing=True)
+    ((_, unlabelled),) = render_status(state, 80)
+    ((_, labelled),) = render_status(type_query(state, "flaky"), 80)
+    assert unlabelled == "3 of 3 sessions, everywhere"
+    assert labelled == "2 of 3 sessions, everywhere. Still indexing: more may be found."
+
+
 def test_an_answer_that_comes_too_late_changes_nothing() -> None:
     """Results of an outdated query are dropped."""
     state = type_query(open_state(ALL, "/nowhere"), "flaky p")
