@@ -60,6 +60,7 @@ def iter_page(
         parts=html_parts.PartOptions(
             show_picture=_omit_picture if options.images is Images.NONE else show_picture,
             max_coloured=_choose_limit(shown),
+            directory=content.metadata.cwd,
         ),
     )
     yield from _start(content, options, shown, links)

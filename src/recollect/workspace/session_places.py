@@ -282,8 +282,11 @@ class FoundCall(NamedTuple):
     whole: ToolStep
 
 
-def find_call(session: Session, call_id: str) -> FoundCall:
-    """Return a tool call of the session or of a subagent."""
+def find_call(session: Session, call_id: str, directory: str | None = None) -> FoundCall:
+    """Return a tool call of the session or of a subagent.
+
+    Paths that are shown relative to `directory` are fields of the whole call.
+    """
     sessions = (session, *(child.session for child in iter_subagents(session)))
     owner = next((each for each in sessions if each.find_tool_call(call_id)), session)
     call = owner.find_tool_call(call_id)
@@ -292,5 +295,5 @@ def find_call(session: Session, call_id: str) -> FoundCall:
         view = turn_views.build_turn_view(owner, owner.turns[index])
         for step in view.steps:
             if isinstance(step, ToolStep) and step.call_id == call_id:
-                return FoundCall(step, whole_calls.complete_call(step, call))
+                return FoundCall(step, whole_calls.complete_call(step, call, directory))
     raise NothingFound(f"The session has no tool call {call_id!r}.")

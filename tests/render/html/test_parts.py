@@ -26,7 +26,12 @@ from recollect.documents.turn_documents import (
     Prose,
     Question,
 )
-from recollect.render.html.html_parts import MAX_BLOCK_LENGTH, render_part, render_parts
+from recollect.render.html.html_parts import (
+    MAX_BLOCK_LENGTH,
+    PartOptions,
+    render_part,
+    render_parts,
+)
 from tests.render.html.payloads import every_payload
 from tests.render.html.scan import find_dangers
 
@@ -186,3 +191,20 @@ def test_a_long_block_is_cut_and_says_so() -> None:
     """A page never contains megabytes of a single output."""
     shown = render_part(Plain("x" * (MAX_BLOCK_LENGTH + 5)))
     assert shown == f'<pre class="plain">{"x" * MAX_BLOCK_LENGTH}\n… 5 more characters</pre>'
+
+
+def test_listed_paths_are_relative_to_the_directory() -> None:
+    """Others, and the text of matches, stay as they are."""
+    listed = Entries(
+        (
+            Entry("/home/m/tide/a.py", path="/home/m/tide/a.py"),
+            Entry("see /home/m/tide/b", path="/home/m/tide/b.py", line=3),
+            Entry("/home/m/tides.py", path="/home/m/tides.py"),
+            Entry("/home/m/tide/no path"),
+        )
+    )
+    assert render_part(listed, PartOptions(directory="/home/m/tide")) == (
+        '<ul class="entries"><li><span>a.py</span></li>'
+        '<li><span class="path">b.py:3</span> <span>see /home/m/tide/b</span></li>'
+        "<li><span>/home/m/tides.py</span></li><li><span>/home/m/tide/no path</span></li></ul>"
+    )

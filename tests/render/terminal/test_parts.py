@@ -21,6 +21,7 @@ from recollect.documents.turn_documents import (
     Question,
 )
 from recollect.render.terminal import measure
+from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail
 from tests.render.terminal.rendering import COLOURED, render
 
 HUNK = Hunk(
@@ -154,3 +155,12 @@ def test_errors_are_red_where_they_have_no_colour() -> None:
     """Standard error is red, unless the program set a colour itself."""
     lines = render(Output("bad \x1b[32mgood", is_error=True), canvas=COLOURED)
     assert lines == ["\x1b[31mbad \x1b[0m\x1b[32mgood\x1b[0m"]
+
+
+def test_listed_paths_are_relative_to_the_directory() -> None:
+    """Unless everything is shown."""
+    listed = Entries((Entry("/m/a.py", path="/m/a.py"), Entry("x", path="/m/b.py", line=3)))
+    brief = RenderOptions(columns=80, directory="/m")
+    full = RenderOptions(columns=80, directory="/m", tools=ToolDetail.FULL)
+    assert render(listed, canvas=Canvas(brief)) == ["a.py", "b.py:3  x"]
+    assert render(listed, canvas=Canvas(full)) == ["/m/a.py", "/m/b.py:3  x"]

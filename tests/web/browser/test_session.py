@@ -15,6 +15,13 @@ HARBOUR = "94791a87-9d13-410a-a632-25a9b25c1b45"
 THEMES = "7aa5fa93-883b-4f00-b3b1-6090844693a9"
 RECIPES = "035908b6-1f46-4aa4-a941-652b8923bf89"
 
+HAS_CURRENT = """(each) =>
+  [...(CSS.highlights.get("current") ?? [])].some((range) => each.contains(range.startContainer))"""
+CUT_OFF = """(selector) => [...document.querySelectorAll(selector)].filter((each) => {
+  const end = (box) => box.getBoundingClientRect().right;
+  return each.scrollWidth > each.clientWidth || end(each) > end(each.parentElement);
+}).map((each) => each.textContent)"""
+
 
 def read_clipboard(found: Visit) -> str:
     """Return the content of the clipboard."""
@@ -249,8 +256,10 @@ def test_the_bar_stays_in_one_row(start_visit: StartVisit, width: int, language:
     assert title
     assert title["width"] > 100
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    bar = page.locator(".session-bar").get_by_role("button").all()
-    assert all(each.evaluate("(each) => each.innerText || each.ariaLabel") for each in bar)
+    # At once: the page itself hides what belongs to a running session when it is updated.
+    bar = page.locator(".session-bar").get_by_role("button")
+    names = bar.evaluate_all("(all) => all.map((each) => each.innerText || each.ariaLabel)")
+    assert all(names)
 
 
 def test_the_dot_of_a_running_session_is_beside_its_title(start_visit: StartVisit) -> None:
@@ -331,6 +340,18 @@ def test_copying(start_visit: StartVisit) -> None:
     ]
 
 
+def test_words_of_the_directory_are_marked_in_a_path(desk: Visit) -> None:
+    """The line of a call shows its path without them; all fields of the call have it whole."""
+    hits = desk.server.get("/api/search?q=%22mina+projects%22+tool%3ARead+role%3Aassistant").json()
+    hit = next(each for each in hits["hits"] if each["session_id"] == SESSION)
+    page = desk.open(f"/s/{SESSION}?at={hit['uuid']}&mark=mina%2Fprojects#{hit['uuid']}")
+    page.locator("article.session[data-landed=true]").wait_for(state="attached")
+    call = page.locator(f"[id='{hit['uuid']}']")
+    expect(call.locator(".title")).to_have_text("src/tidepool/cli.py")
+    expect(call.locator(".call-input")).to_contain_text("/home/mina/projects/tidepool/src")
+    assert call.evaluate(HAS_CURRENT) is True
+
+
 @pytest.mark.parametrize(
     "form", ["/s/{id}#{uuid}", "/s/{id}?at={uuid}", "/s/{id}?at={uuid}#{uuid}"]
 )
@@ -382,6 +403,16 @@ def test_reading_on_a_phone(start_visit: StartVisit) -> None:
     expect(page.locator("details.call > .call-body:empty")).to_have_count(0)
     expect(page.locator(".loading")).to_have_count(0)
     assert _find_wide(page) == []
+
+
+def test_names_of_files_are_whole_on_a_phone(start_visit: StartVisit) -> None:
+    """The folder is cut first, then the result, unless it is a number of lines."""
+    found = start_visit(Look(size=(320, 640)))
+    parts = ".call .title .name, .call:is([data-tool=Edit], [data-tool=Write]) .summary"
+    for session in (HARBOUR, THEMES, SESSION):
+        page = found.open(f"/s/{session}")
+        expect(page.locator(parts).first).to_be_visible()
+        assert page.evaluate(CUT_OFF, parts) == []
 
 
 def test_buttons_of_a_message_wait_for_a_touch(start_visit: StartVisit) -> None:

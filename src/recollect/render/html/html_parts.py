@@ -21,6 +21,7 @@ from msgspec import Struct
 from recollect.documents import turn_documents
 from recollect.render.html import html_text
 from recollect.render.terminal.ansi_output import TextRunStyle, iter_runs
+from recollect.render.views.part_builders import shorten_entries
 
 MAX_BYTES = 8_000_000
 MAX_PIXELS = 20_000_000
@@ -140,6 +141,8 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     """Maximum number of characters of code to highlight."""
     translate: Callable[[str], str] = str
     """Translates names of fields, and notes about omissions."""
+    directory: str | None = None
+    """The session's directory: listed paths below it are relative."""
 
 
 DEFAULT_OPTIONS = PartOptions()
@@ -252,7 +255,7 @@ def render_part(part: turn_documents.Part, options: PartOptions = DEFAULT_OPTION
         case turn_documents.Fields():
             return _render_fields(part, options.translate)
         case turn_documents.Entries():
-            return _render_entries(part, options.translate)
+            return _render_entries(shorten_entries(part, options.directory), options.translate)
     return _RENDERERS[type(part)](part)
 
 

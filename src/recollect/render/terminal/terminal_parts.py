@@ -15,7 +15,7 @@ from recollect.quantities import format_bytes, format_count, format_dollars, for
 from recollect.render.terminal import measure, safe_text, terminal_prose
 from recollect.render.terminal.ansi_output import TextRunStyle, iter_runs
 from recollect.render.terminal.canvas import Canvas, RenderOptions, indent
-from recollect.render.views.part_builders import join_facts, name_part, take_line
+from recollect.render.views.part_builders import join_facts, name_part, shorten_entries, take_line
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 
@@ -97,7 +97,8 @@ def _render_item(item: turn_documents.CheckItem, canvas: Canvas, columns: int) -
 
 
 def _render_entries(part: turn_documents.Entries, canvas: Canvas, columns: int) -> Iterator[str]:
-    for entry in part.entries:
+    directory = None if canvas.options.is_full else canvas.options.directory
+    for entry in shorten_entries(part, directory).entries:
         yield from canvas.fold(_describe_entry(entry), columns)
     if part.omitted:
         yield from canvas.fold(Text(f"… and {part.omitted:,} more", "dim"), columns)

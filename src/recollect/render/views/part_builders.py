@@ -48,6 +48,26 @@ def shorten_path(path: str, directory: str | None) -> str:
     return rest[1:] if rest != path and rest[:1] in {"/", "\\"} else path
 
 
+def shorten_entries(
+    entries: turn_documents.Entries, directory: str | None
+) -> turn_documents.Entries:
+    """Return a listing whose paths below `directory` are relative to it."""
+    if not directory:
+        return entries
+    return msgspec.structs.replace(
+        entries, entries=tuple(_shorten_entry(each, directory) for each in entries.entries)
+    )
+
+
+def _shorten_entry(entry: turn_documents.Entry, directory: str) -> turn_documents.Entry:
+    if entry.path is None:
+        return entry
+    path = shorten_path(entry.path, directory)
+    return msgspec.structs.replace(
+        entry, path=path, text=path if entry.text == entry.path else entry.text
+    )
+
+
 def find_inside(text: str, tag: str) -> str:
     """Return the text in the first `tag`, to its end or the end of `text`; "" if none."""
     return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip("\n")

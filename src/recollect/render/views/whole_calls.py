@@ -17,7 +17,13 @@ from recollect.records.blocks import Document, Image, ServerToolResult, Text, To
 from recollect.records.decoding import decode_value
 from recollect.records.tools import TextResult, ToolOutput
 from recollect.records.tools.file_tools import count_text_lines
-from recollect.render.views.part_builders import FACT_SEPARATOR, show_fields, show_plain
+from recollect.render.views.part_builders import (
+    FACT_SEPARATOR,
+    shorten_entries,
+    shorten_path,
+    show_fields,
+    show_plain,
+)
 from recollect.session.session import Session
 from recollect.session.tool_calls import ToolCall
 
@@ -179,9 +185,19 @@ def show_whole_call(step: turn_documents.Step, session: Session) -> turn_documen
     )
 
 
-def complete_call(step: turn_documents.ToolStep, call: ToolCall) -> turn_documents.ToolStep:
-    """Return `step` with the parts of the input and result of `call` that it does not show."""
-    shown = ShownTexts((step.title, step.summary), (*step.input, *step.output))
+def complete_call(
+    step: turn_documents.ToolStep, call: ToolCall, directory: str | None = None
+) -> turn_documents.ToolStep:
+    """Return `step` with the parts of the input and result of `call` that it does not show.
+
+    Of a path below `directory` it only shows what is relative to it.
+    """
+    title = shorten_path(step.title, directory)
+    parts = tuple(
+        shorten_entries(part, directory) if isinstance(part, turn_documents.Entries) else part
+        for part in (*step.input, *step.output)
+    )
+    shown = ShownTexts((title, step.summary), parts)
     wanted = [leaf for leaf in iter_leaves(decode_any(call.raw_input), "") if shown.lacks(leaf[1])]
     result = call.result
     answered = [leaf for leaf in _iter_answer(call, result) if shown.lacks(leaf[1])]

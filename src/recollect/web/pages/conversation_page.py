@@ -218,7 +218,7 @@ def render_conversation_call(
     """Render the details of a tool call."""
     hosted = services.conversations.find(wanted.id)
     with hosted.view.use() as session:
-        call = find_call(session, wanted.call)
+        call = find_call(session, wanted.call, hosted.directory)
         body = render_call(
             call.whole if wanted.whole else call.step,
             _make_frame(hosted, translator),
@@ -288,7 +288,7 @@ def _make_frame(
         address=make_path(hosted.id),
         translate=translator.translate,
         translate_phrase=translator.translate_phrase,
-        parts=PartOptions(translate=translator.translate_phrase),
+        parts=PartOptions(translate=translator.translate_phrase, directory=hosted.directory),
         language=translator.language,
         directory=hosted.directory,
         has_raw=False,

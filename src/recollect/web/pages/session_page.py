@@ -266,8 +266,8 @@ def render_call_fragment(
     """Render the details of a tool call, of the session or of any of its subagents."""
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
-        call = find_call(session, wanted.call)
         frame = _make_frame(services, found, wanted.project, translator)
+        call = find_call(session, wanted.call, frame.directory)
         body = render_call(
             call.whole if wanted.whole else call.step,
             frame,
@@ -364,7 +364,7 @@ def _make_frame(
         query=query,
         translate=translator.translate,
         translate_phrase=translator.translate_phrase,
-        parts=PartOptions(translate=translator.translate_phrase),
+        parts=PartOptions(translate=translator.translate_phrase, directory=found.listing.cwd),
         language=translator.language,
         directory=found.listing.cwd,
         can_fork=may_run and bool(_find_resume_command(found)),
