@@ -85,6 +85,15 @@ def test_every_call_is_counted_in_its_turn(server: RunningServer) -> None:
     assert sum(int(row[3] or 0) for row in cells) == len(drawn) > 0
 
 
+def test_a_call_that_was_rejected_has_not_failed(server: RunningServer) -> None:
+    """The table has no column for failures if there are none, as the outline has no tab."""
+    outline = server.get(f"/api/sessions/{SESSION}/outline").json()["turns"]
+    assert sum(turn["errors"] for turn in outline) == 0
+    page = server.read(f"/s/{SESSION}/timeline")
+    heads = re.findall(r'<th scope="col" class="figure">([^<]*)</th>', page)
+    assert heads == ["#", "pause before", "time", "waited for you", "calls", "cost"]
+
+
 def _list_calls(tmp_path: Path, **fields: Any) -> list[tuple[str, str]]:
     project = Project(tmp_path / "work")
     project.prompt("Try it")

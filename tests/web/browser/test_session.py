@@ -1,13 +1,16 @@
 """A session in the browser: expanding, outline, copying, links, files, raw records."""
 
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.web.addresses import SESSION
-from tests.web.browser.chromium import PHONE, Language, Look, Visit
+from tests.web.browser.chromium import PHONE, Language, Look, Visit, visit
 from tests.web.browser.conftest import StartVisit
+from tests.web.browser.writing import GROWING, append_records, make_turn, write_session
+from tests.web.running import run_server
 
 pytestmark = pytest.mark.slow
 
@@ -480,3 +483,21 @@ def _find_wide(page: Page) -> list[str]:
         " : []"
     )
     return found
+
+
+def test_the_counter_has_the_numbers_of_the_outline(browser: Browser, tmp_path: Path) -> None:
+    """A turn that a summary opened has a number, but no line."""
+    root = tmp_path / "claude"
+    path = write_session(root, GROWING, 1)
+    summary, *others = make_turn(GROWING, 1)
+    append_records(path, [{**summary, "isCompactSummary": True}, *others, *make_turn(GROWING, 2)])
+    with run_server(tmp_path, root) as server:
+        server.wait_until_current()
+        with visit(browser, server) as found:
+            page = found.open(f"/s/{GROWING}#turn-3")
+            counter = page.locator("[data-counter]")
+            expect(counter).to_have_text(re.compile(r"Prompt\s*3 / 3"))
+            expect(page.locator("[data-outline] > .here .number")).to_have_text("3")
+            counter.get_by_role("button", name="Previous prompt").click()
+            expect(counter).to_have_text(re.compile(r"Prompt\s*1 / 3"))
+            assert found.problems == []

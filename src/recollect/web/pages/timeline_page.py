@@ -343,7 +343,8 @@ class TimelineMaker:
         before: float | None = None
         calls = self._session.tool_calls
         starts = _list_starts(calls)
-        failures = _list_starts(each for each in calls if each.status in _FAILED)
+        # As everywhere: a call that was rejected or interrupted has not failed.
+        failures = _list_starts(each for each in calls if each.status is ToolStatus.FAILED)
         agents = _list_starts(each.call for each in self._session.subagents if each.call)
         waits = list(_iter_waits(self._session))
         for turn in self._turns:

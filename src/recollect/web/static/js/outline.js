@@ -70,7 +70,8 @@ export function startOutline(article, turns) {
     drawLines(entries);
     drawTabs(entries, all, answer.files);
     counter.hidden = entries.length === 0;
-    getElement(counter, "[data-of]", HTMLElement).textContent = String(entries.length);
+    // Turns have one number each, also those without a line: these count, as beside the conversation.
+    getElement(counter, "[data-of]", HTMLElement).textContent = String(entries.at(-1)?.number ?? 0);
     mark();
   }
 
@@ -227,7 +228,11 @@ export function startOutline(article, turns) {
       item.classList.remove("here");
       if (Number(item.dataset.turn) <= here) current = at;
     }
-    getElement(counter, "[data-at]", HTMLElement).textContent = String(Math.max(current, 0) + 1);
+    const nearest = items[Math.max(current, 0)];
+    if (nearest) {
+      const number = String(Number(nearest.dataset.turn) + 1);
+      getElement(counter, "[data-at]", HTMLElement).textContent = number;
+    }
     if (current < 0) return;
     items[current].classList.add("here");
     reveal(items[current]);
