@@ -83,6 +83,18 @@ def test_without_a_backup_the_form_is_that_of_the_present_file(
     assert "already has the content" in shown.stdout
 
 
+def test_the_message_says_where_versions_are_listed(
+    run_recollect: RunRecollect, project: Project
+) -> None:
+    """Nobody knows their numbers by heart."""
+    shown = run_recollect("restore", str(project.path("src/app.py")))
+    assert shown.code == 2
+    assert shown.stderr == (
+        "recollect: Specify --at with a version that `recollect file PATH` lists, or --checkpoint"
+        " with the number of a prompt.\n"
+    )
+
+
 def test_nothing_is_written_without_an_answer(
     run_recollect: RunRecollect, project: Project
 ) -> None:

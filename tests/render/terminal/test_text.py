@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.render.terminal import clip, measure, restore_text, safe_text, shorten
+from recollect.render.terminal import (
+    clip,
+    measure,
+    restore_text,
+    safe_text,
+    shorten,
+    shorten_folder,
+)
 
 HIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
 REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -97,6 +104,22 @@ def test_columns_are_counted_as_a_terminal_does(text: str, columns: int) -> None
 def test_the_middle_is_left_out() -> None:
     """A long path keeps most of its end, which is the file name, and some of its start."""
     assert shorten("projects/-home-mina-app/0123.jsonl", 20) == "project…p/0123.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (40, "cmd/entire/cli/strategy/condensation.go"),
+        (30, "cmd/entire…egy/condensation.go"),
+        (22, "cmd/e…/condensation.go"),
+        (18, "c…/condensation.go"),
+        (16, "condensation.go"),
+        (5, "condensation.go"),
+    ],
+)
+def test_a_path_keeps_the_name_of_the_file(columns: int, shown: str) -> None:
+    """However little room there is."""
+    assert shorten_folder("cmd/entire/cli/strategy/condensation.go", columns) == shown
 
 
 @given(st.text().map(lambda text: safe_text(text, single_line=True)), st.integers(1, 40))

@@ -226,7 +226,12 @@ def restore_command(target: str, **options: Unpack[_Options]) -> None:
     Exits with 1 if you decline, or if a file cannot be written; that file is left unchanged.
     """
     check_reveal(reveal=options["reveal"])
-    if (options["at"] is None) == (options["checkpoint"] is None):
+    if options["at"] is None and options["checkpoint"] is None:
+        raise UsageError(
+            "Specify --at with a version that `recollect file PATH` lists, or --checkpoint with"
+            " the number of a prompt."
+        )
+    if options["at"] is not None and options["checkpoint"] is not None:
         raise UsageError("Specify either --at or --checkpoint.")
     if options["checkpoint"] is None:
         if options["to"]:

@@ -126,6 +126,17 @@ def shorten(text: str, columns: int) -> str:
     return cut_text(text, len(head)) + _ELLIPSIS + tail
 
 
+def shorten_folder(path: str, columns: int) -> str:
+    """Shorten a safe, single-line path to `columns` in its folder, and never its name."""
+    start = max(path.rfind("/"), path.rfind("\\"), 0)
+    folder, name = path[:start], path[start:]
+    room = columns - measure(name)
+    short = shorten(path, columns)
+    if short.endswith(name):
+        return short
+    return clip(folder, room) + name if folder and room > 1 else name.lstrip("/\\")
+
+
 def clip(text: str, columns: int) -> str:
     """Shorten safe, single-line `text` to `columns` at its end: titles start with what matters."""
     if measure(text) <= columns:

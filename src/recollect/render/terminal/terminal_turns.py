@@ -13,7 +13,8 @@ from rich.text import Text
 from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, InputKind, ToolStatus
 from recollect.quantities import format_count, format_duration, format_time
-from recollect.render.terminal import POINTER, measure, safe_text, shorten
+from recollect.records.tools.file_tools import FILE_TOOLS
+from recollect.render.terminal import POINTER, measure, safe_text, shorten, shorten_folder
 from recollect.render.terminal.canvas import (
     MIN_COLUMNS,
     Canvas,
@@ -191,7 +192,8 @@ def _render_headline(call: turn_documents.ToolStep, canvas: Canvas, columns: int
         if call.description:
             about.append(shorten(safe_text(call.description, single_line=True), room))
             room -= measure(about.plain) + 2
-        title = shorten(title, room) if room >= MIN_TITLE_WIDTH else ""
+        fit = shorten_folder if call.tool in FILE_TOOLS else shorten
+        title = fit(title, room) if room >= MIN_TITLE_WIDTH else ""
     about.append("  " if about and title else "").append(title, "dim" if about else "")
     line = Text.assemble((name, "bold"), "  ", about, "  " if about else "", tail)
     yield from indent(canvas.wrap(line, columns - 2), canvas.styled("● ", style), "  ")
@@ -424,7 +426,8 @@ def render_subagent(
     subagent: Subagent, canvas: Canvas, columns: int, outcome: str | None = None
 ) -> Iterator[str]:
     """Yield one line about a subagent, and below it everything it did if requested."""
-    metrics = subagent.session.metrics
+    inner = subagent.session
+    metrics = inner.metrics
     name = safe_text(subagent.agent_type or "subagent", single_line=True)
     facts = part_builders.join_facts(
         safe_text(subagent.description or "", single_line=True),
@@ -440,11 +443,7 @@ def render_subagent(
         room = max(columns - len(_NESTED), MIN_COLUMNS)
         margin = canvas.styled(_NESTED, "magenta")
         stop = None if only is None else only + 1
-        for view in turn_views.build_turn_views(subagent.session, start=only or 0, stop=stop):
-            shown = (
-                whole_calls.show_whole_calls(view, subagent.session)
-                if canvas.options.is_full
-                else view
-            )
-            yield from indent(render_turn(shown, subagent.session, canvas, room), margin)
+        for view in turn_views.build_turn_views(inner, start=only or 0, stop=stop):
+            shown = whole_calls.show_whole_calls(view, inner) if canvas.options.is_full else view
+            yield from indent(render_turn(shown, inner, canvas, room), margin)
             yield margin.rstrip()
