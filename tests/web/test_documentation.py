@@ -96,7 +96,7 @@ def test_every_page_is_documented() -> None:
     listed = set(re.findall(r"^\| `(/[^`]*)` \|", page, flags=re.MULTILINE))
     fragments = {"/s/{id}/turns", "/s/{id}/calls/{call}", "/s/{id}/agents/{agent}"}
     fragments |= {path.replace("/s/", "/c/") for path in fragments}
-    fragments |= {"/c/{id}/requests/{request}", "/c/{id}/details"}
+    fragments |= {"/c/{id}/requests/{request}", "/c/{id}/details", "/s/{id}/facts"}
     paths = {each.path.replace(":path", "") for each in PAGES}
     known = paths - fragments - {"/usage/explain"}
     assert listed == {path.replace("{id}", "ID").replace("{uuid}", "UUID") for path in known}

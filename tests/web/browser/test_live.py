@@ -208,6 +208,28 @@ def test_the_pill_goes_to_the_end_once(reader: Visit) -> None:
     grow(path, 21, 2, 0.05)
     expect(pill).to_have_text("6 new")
     assert page.evaluate(end) is False
+    colour = "(each) => getComputedStyle(each).color"
+    before = pill.evaluate(colour)
+    pill.hover()
+    assert pill.evaluate(colour) == before
+
+
+def test_the_figures_of_a_growing_session_are_current(browser: Browser, tmp_path: Path) -> None:
+    """Tokens, size and duration are; the cost is written like that of others."""
+    path = write_session(tmp_path / "claude", GROWING, 6)
+    with run_server(tmp_path, tmp_path / "claude") as server:
+        server.wait_until_current()
+        with visit(browser, server) as found:
+            page = open_session(found, GROWING)
+            facts, cost = page.locator(".session-facts"), page.locator(".session-head [data-cost]")
+            expect(facts).to_contain_text("Tokens360")
+            expect(cost).to_have_text("$0.01")
+            grow(path, 6, 1, 0.05)
+            expect(facts).to_contain_text("Tokens420")
+            expect(facts).to_contain_text("Duration6 min 30 s")
+            # More than half a cent, and less than one.
+            expect(cost).to_have_text("$0.01")
+            assert found.problems == []
 
 
 def test_following_stays_at_the_end(reader: Visit) -> None:

@@ -55,6 +55,12 @@ PAGES: Final = (
         translates=True,
     ),
     Page(
+        "/s/{id}/facts",
+        session_endpoints.SessionParameters,
+        session_page.render_facts,
+        translates=True,
+    ),
+    Page(
         "/s/{id}/turns",
         session_page.TurnsPageParameters,
         session_page.render_turns,

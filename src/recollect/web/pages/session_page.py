@@ -32,7 +32,14 @@ from recollect.usage.totals import to_dollars
 from recollect.web.conversations.run_access import START
 from recollect.web.http_messages import MAX_ID, Id
 from recollect.web.services import Services
-from recollect.web.session_endpoints import MAX_TURNS, Marks, Project, TurnsParameters, load_turns
+from recollect.web.session_endpoints import (
+    MAX_TURNS,
+    Marks,
+    Project,
+    SessionParameters,
+    TurnsParameters,
+    load_turns,
+)
 from recollect.web.template_filters import or_dash
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.session_catalog import FoundSession
@@ -99,6 +106,15 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     """Whether a table can be exported as Parquet."""
     resume_command: str
     """Shell command that resumes the session, to copy; empty if it cannot be resumed."""
+
+
+class SessionFacts(Struct, frozen=True, kw_only=True):
+    """The figures in the header of a session, for a page of one that grows."""
+
+    session: SessionListing
+    relatives: Relatives
+    address: str
+    query: str
 
 
 class TurnsPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -234,6 +250,18 @@ def render_session_page(
     )
     title = row.title or row.first_prompt or row.id
     return PageContent("session.html", page, title=title, section="sessions")
+
+
+def render_facts(
+    services: Services, wanted: SessionParameters, translator: Translator
+) -> PageContent:
+    """Render the figures in the header of a session."""
+    found = services.workspace.locate(wanted.id, wanted.project)
+    row = services.workspace.complete(found.listing)
+    frame = _make_frame(services, found, row.project, translator)
+    relatives = services.workspace.find_relatives(found.listing)
+    facts = SessionFacts(session=row, relatives=relatives, address=frame.address, query=frame.query)
+    return PageContent("session_facts.html", facts)
 
 
 def _load_outline(services: Services, found: FoundSession) -> tuple[OutlineEntry, ...]:

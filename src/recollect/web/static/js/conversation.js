@@ -6,6 +6,7 @@ import { addCopyButtons } from "./copying.js";
 import { Details } from "./details.js";
 import { getElement, listElements } from "./elements.js";
 import { listen } from "./events.js";
+import { formatDollars } from "./figures.js";
 import { fetchJson } from "./fragments.js";
 import { post } from "./posting.js";
 import { Queue } from "./queue.js";
@@ -221,7 +222,7 @@ class ConversationPage {
     dot.dataset.status = row.status;
     dot.setAttribute("aria-label", name);
     getElement(this.article, "[data-status-text]", HTMLElement).textContent = name;
-    const cost = row.cost_usd === null ? "" : `$${row.cost_usd.toFixed(2)}`;
+    const cost = row.cost_usd === null ? "" : formatDollars(row.cost_usd);
     getElement(this.article, "[data-cost]", HTMLElement).textContent = cost;
     if (row.title) getElement(this.article, "[data-title]", HTMLElement).textContent = showText(row.title);
     for (const link of listElements(this.article, "a[data-session-link]")) {

@@ -3,6 +3,8 @@
 
 import { getElement } from "./elements.js";
 import { listen } from "./events.js";
+import { fetchFragment } from "./fragments.js";
+import { showTimes } from "./times.js";
 import { translate, showText, showToast } from "./words.js";
 
 const PAUSE = 150;
@@ -29,14 +31,15 @@ export function startFollowing(article, turns) {
 
   async function showFigures() {
     figures = 0;
-    const { session = "", project = "" } = article.dataset;
+    const { address = "", project = "" } = article.dataset;
     const query = new URLSearchParams({ project });
-    const address = `/api/sessions/${encodeURIComponent(session)}?${query}`;
     // The event stream reports a server that is unreachable.
-    const answer = await fetch(address).catch(() => null);
-    if (!answer?.ok) return;
-    const { cost_usd: cost } = (await answer.json()).session;
-    if (cost !== null) getElement(article, "[data-cost]", HTMLElement).textContent = showMoney(cost);
+    const part = await fetchFragment(`${address}/facts?${query}`).catch(() => null);
+    const facts = part?.querySelector("[data-facts]");
+    if (!(facts instanceof HTMLElement)) return;
+    showTimes(facts);
+    getElement(article, "[data-facts]", HTMLElement).replaceWith(facts);
+    getElement(article, "[data-cost]", HTMLElement).textContent = facts.dataset.costShown ?? "";
   }
 
   const isAtEnd = () =>
@@ -149,12 +152,6 @@ export function startFollowing(article, turns) {
       },
     },
   );
-}
-
-/** @param {number} dollars */
-function showMoney(dollars) {
-  if (dollars > 0 && dollars < 0.01) return "<$0.01";
-  return `$${dollars.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { drawIcon, drawText, getElement, listElements } from "./elements.js";
 import { Failures } from "./failures.js";
+import { formatDollars } from "./figures.js";
 import { fetchJson } from "./fragments.js";
 import { Scrubber } from "./scrubber.js";
 import { Tabs } from "./tabs.js";
@@ -162,7 +163,7 @@ export function startOutline(article, turns) {
     link.title = showText(entry.line);
     link.append(drawText("number", String(entry.number)), drawText("line", link.title));
     if (entry.errors > 0) link.append(drawErrors(entry.errors));
-    if (entry.cost_usd) link.append(drawText("cost", showCost(entry.cost_usd)));
+    if (entry.cost_usd) link.append(drawText("cost", formatDollars(entry.cost_usd)));
     link.addEventListener("click", (event) => {
       event.preventDefault();
       history.replaceState(null, "", link.href);
@@ -330,9 +331,4 @@ function drawErrors(count) {
   const span = drawText("errors", "");
   span.append(drawIcon("failed", translate("failure")), count ? String(count) : "");
   return span;
-}
-
-/** @param {number} dollars */
-function showCost(dollars) {
-  return dollars < 0.005 ? "<$0.01" : `$${dollars.toFixed(2)}`;
 }

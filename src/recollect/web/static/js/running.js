@@ -3,6 +3,7 @@
 
 import { findAround, listElements } from "./elements.js";
 import { listen } from "./events.js";
+import { formatDollars } from "./figures.js";
 import { post } from "./posting.js";
 import { showText, showToast, translate } from "./words.js";
 
@@ -92,7 +93,7 @@ function drawRow(row, here) {
   const asks = row.waiting.length > 0 ? ` · ${translate("asks")} ${row.waiting.join(", ")}` : "";
   const place = row.directory.split(/[\\/]/).pop() ?? "";
   text.append(draw("span", row.title || translate("untitled")), draw("small", place + asks));
-  const cost = row.cost_usd === null ? "" : `$${row.cost_usd.toFixed(2)}`;
+  const cost = row.cost_usd === null ? "" : formatDollars(row.cost_usd);
   link.append(dot, text, draw("small", cost, "figure"));
   item.append(link);
   return item;
