@@ -16,6 +16,7 @@ from recollect.quantities import format_dollars, format_share
 from recollect.web.pages.usage_page import make_tiles
 from recollect.workspace.usage_requests import UsageSummary
 from tests.web.addresses import SESSION
+from tests.web.browser.writing import append_records, make_turn
 from tests.web.markup import find_links, find_texts
 from tests.web.running import RunningServer, copy_demo, run_server
 
@@ -364,3 +365,20 @@ def test_tiles_without_days_before(priced: RunningServer) -> None:
     assert not any("before" in note for note in notes)
     nothing = priced.get("/usage?since=2020-01-01&until=2020-01-02").body
     assert find_texts(nothing, "dl", class_="tiles") == []
+
+
+def test_projects_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """In lists of sessions, in hits, and in the rows and bars of usage."""
+    root = tmp_path / "claude"
+    for number, place in enumerate(("/home/mina/shop/app", "/home/mina/blog/app")):
+        session_id = f"{number}0000000-0000-4000-8000-000000000000"
+        folder = root / "projects" / place.replace("/", "-")
+        folder.mkdir(parents=True)
+        records = [{**each, "cwd": place} for each in make_turn(session_id, number)]
+        append_records(folder / f"{session_id}.jsonl", records)
+    with run_server(tmp_path, root) as server:
+        server.wait_until_current()
+        server.wait_for_figures()
+        for page in ("/", "/sessions", "/search?q=boats", "/usage?group=project"):
+            shown = server.read(page)
+            assert [page for name in ("shop/app", "blog/app") if f">{name}" not in shown] == []

@@ -17,6 +17,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from recollect import quantities
+from recollect.documents.session_listing import SessionListing
 from recollect.records.tools import split_mcp_name
 from recollect.redact.quick_masks import cut_text
 from recollect.render.html.html_turns import shorten_model
@@ -173,6 +174,11 @@ def make_unique_names(paths: Iterable[str]) -> dict[str, str]:
     }
 
 
+def name_places(listings: Iterable[SessionListing]) -> dict[str, str]:
+    """Return a unique name for the directory of each session."""
+    return make_unique_names({each.cwd or each.project for each in listings})
+
+
 def make_unique_models(models: Iterable[str]) -> dict[str, str]:
     """Return the common name of each model; its full one if another has the same common name."""
     names = {model: shorten_model(model) for model in models}
@@ -262,6 +268,7 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "base_name": get_base_name,
     "models_apart": make_unique_models,
     "names_apart": make_unique_names,
+    "place_names": name_places,
     "split_name": split_name,
     "model_name": shorten_model,
     "tool_name": shorten_tool,

@@ -18,7 +18,7 @@ from recollect.quantities import format_duration
 from recollect.usage.totals import find_share
 from recollect.usage.zones import Zone
 from recollect.web.charts import draw_share
-from recollect.web.template_filters import get_base_name
+from recollect.web.template_filters import make_unique_names
 from recollect.web.templating import Translator
 
 MAX_ROWS: Final = 400
@@ -162,6 +162,8 @@ class _Names:
         self._zone = zone
         self._translator = translator
         self._titles = _find_titles(report) if self._group is Group.SESSION else {}
+        projects = (row.key if self._group is Group.PROJECT else row.project for row in report.rows)
+        self._projects = make_unique_names({each for each in projects if isinstance(each, str)})
 
     def label(self, row: UsageRow) -> str:
         if row.key is None:
@@ -169,14 +171,14 @@ class _Names:
         if self._group is Group.SESSION:
             return self._titles.get(row.key, row.key)
         if self._group is Group.PROJECT:
-            return get_base_name(row.key)
+            return self._projects[row.key]
         if self._group is Group.BLOCK:
             return f" {_DASH} ".join(self._iter_clock(row)) or row.key
         return row.key
 
     def detail(self, row: UsageRow) -> str:
         if self._group is Group.SESSION:
-            return get_base_name(row.project) if isinstance(row.project, str) else ""
+            return self._projects[row.project] if isinstance(row.project, str) else ""
         if self._group is Group.PROJECT:
             return row.key or ""
         if self._group is Group.WEEK and row.key:
