@@ -213,3 +213,17 @@ def test_a_session_is_readable_without_scripts(browser: Browser, server: Running
     page.locator(".outline a").last.click()
     expect(page.locator(".turn").first).to_have_attribute("data-turn", "1")
     context.close()
+
+
+def test_dates_are_whole_without_scripts(browser: Browser, server: RunningServer) -> None:
+    """Only a script shortens them."""
+    with browser.new_context(
+        java_script_enabled=False, viewport={"width": 1440, "height": 900}
+    ) as context:
+        sign_in(context, server)
+        page = context.new_page()
+        page.goto(f"{server.origin}/sessions")
+        cell = page.locator(".active-cell time").first
+        expect(cell).to_have_text("2026-11-12 06:00")
+        column = page.locator("td.active-cell").first
+        assert column.evaluate("(it) => it.scrollWidth <= it.clientWidth") is True

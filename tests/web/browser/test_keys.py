@@ -1,5 +1,6 @@
 """All keyboard shortcuts, on a session too long to be on the page at once."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -241,6 +242,18 @@ def test_going_anywhere_by_name(reader: Visit) -> None:
     expect(page.locator("#palette li")).to_have_count(2)
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{reader.server.origin}/health")
+
+
+def test_names_come_before_prompts(reader: Visit) -> None:
+    """A newer session with the word in a prompt comes after an older one with it in its name."""
+    page = reader.page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("out")
+    rows = page.locator("#palette li")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0)).to_contain_text("rename the option `out`")
+    expect(rows.nth(0).locator("small")).to_have_text(re.compile("letterpress, .+"))
+    expect(rows.nth(1)).to_contain_text("Fix flaky tide test")
 
 
 def test_keys_write_into_fields(reader: Visit) -> None:

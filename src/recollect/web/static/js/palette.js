@@ -2,9 +2,19 @@
 
 import { getElement } from "./elements.js";
 import { fetchJson } from "./fragments.js";
+import { describeMoment } from "./times.js";
 import { showText, translate } from "./words.js";
 
 /** @typedef {{ name: string, note: string, address: string }} Choice */
+
+/**
+ * @typedef {object} Listed a session in the answer of the API
+ * @property {string} id
+ * @property {string | null} title
+ * @property {string | null} firstMessage
+ * @property {string | null} projectPath
+ * @property {number | null} lastActiveAt
+ */
 
 const dialog = getElement(document, "#palette", HTMLDialogElement);
 const field = getElement(dialog, "input", HTMLInputElement);
@@ -33,7 +43,7 @@ function listPages(words) {
       note: "",
       address: link.getAttribute("href") ?? "",
     }))
-    .filter((page) => words.every((word) => page.name.toLowerCase().includes(word)));
+    .filter((page) => hasWords(page.name, words));
 }
 
 /**
@@ -45,16 +55,42 @@ async function listSessions(text) {
   asked = new AbortController();
   const query = new URLSearchParams({ pageSize: String(MAX_RESULTS), text });
   const answer = await fetchJson(`/api/history/sessions?${query}`, asked.signal);
-  return answer.sessions.map((/** @type {Record<string, string | null>} */ each) => ({
-    name: showText(each.title ?? each.firstMessage ?? each.id ?? ""),
-    note: showText((each.projectPath ?? "").split(/[\\/]/).pop() ?? ""),
-    address: `/s/${encodeURIComponent(each.id ?? "")}`,
+  const choices = answer.sessions.map((/** @type {Listed} */ each) => ({
+    name: showText(each.title ?? each.firstMessage ?? each.id),
+    note: showText(joinFacts((each.projectPath ?? "").split(/[\\/]/).pop(), each.lastActiveAt)),
+    address: `/s/${encodeURIComponent(each.id)}`,
   }));
+  // Prompts and directories are searched too, but what is typed here is mostly a name.
+  const words = listWords(text);
+  const isNamed = (/** @type {Choice} */ each) => hasWords(each.name, words);
+  return [...choices.filter(isNamed), ...choices.filter((/** @type {Choice} */ each) => !isNamed(each))];
+}
+
+/**
+ * @param {string | undefined} project
+ * @param {number | null} moment
+ */
+function joinFacts(project, moment) {
+  const age = moment === null ? "" : describeMoment(new Date(moment));
+  return [project, age].filter(Boolean).join(", ");
+}
+
+/** @param {string} text */
+function listWords(text) {
+  return text.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} words
+ */
+function hasWords(name, words) {
+  return words.every((word) => name.toLowerCase().includes(word));
 }
 
 async function fill() {
   const text = field.value.trim();
-  const pages = listPages(text.toLowerCase().split(/\s+/).filter(Boolean));
+  const pages = listPages(listWords(text));
   const sessions = await listSessions(text).catch(() => []);
   show([...sessions, ...pages, ...(text ? [searchFor(text)] : [])]);
 }

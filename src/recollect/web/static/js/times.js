@@ -50,6 +50,11 @@ export function describeDuration(seconds) {
   return `${Math.floor(minutes / 60)} ${isChinese ? "小时" : "h"} ${rest}`;
 }
 
+/** @param {Date} moment */
+export function describeMoment(moment) {
+  return describe(moment, new Date());
+}
+
 /** @param {ParentNode} within */
 export function showTimes(within = document) {
   /** @type {NodeListOf<HTMLTimeElement>} */
@@ -57,7 +62,7 @@ export function showTimes(within = document) {
   for (const time of times) {
     if (!time.title) time.title = time.textContent ?? "";
     const moment = Date.parse(time.dateTime);
-    if (!Number.isNaN(moment)) time.textContent = describe(new Date(moment), new Date());
+    if (!Number.isNaN(moment)) time.textContent = describeMoment(new Date(moment));
   }
 }
 
