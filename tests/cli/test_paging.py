@@ -41,6 +41,16 @@ def test_only_long_text_is_paged(lines: int, is_paged: bool, term: str, shown: s
     assert result == Finished(0, f"{shown!a}\n", "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
+@pytest.mark.parametrize(("given", "shown"), [({}, "utf-8\r\n"), ({"LESSCHARSET": "x"}, "x\r\n")])
+def test_less_shows_characters_in_any_locale(given: dict[str, str], shown: str) -> None:
+    """It would show bytes if the locale is not installed, as in many shells over SSH."""
+    program = f"{sys.executable} -c \"import os; print(os.environ['LESSCHARSET'])\""
+    environment = {"PAGER": program, "TERM": "xterm", "LINES": "3", "COLUMNS": "80", **given}
+    result = run_in_terminal(SHOW.format(is_paged=True), env=environment)
+    assert result == Finished(0, f"{shown!a}\n", "")
+
+
 def test_lines_are_printed_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
     """The first lines are shown while the rest is still being generated."""
     seen = []

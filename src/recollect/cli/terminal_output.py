@@ -176,14 +176,20 @@ def _less_options(start: str | None) -> Iterator[None]:
     given = os.environ.get("LESS")
     options = given if given is not None else "RX" if _always.get() else "FRX"
     # A little below the top, so that the lines before it are visible too.
-    os.environ["LESS"] = options if start is None else f"{options} -j.3$ +/{start}"
+    wanted = {"LESS": options if start is None else f"{options} -j.3$ +/{start}"}
+    if "LESSCHARSET" not in os.environ and (sys.stdout.encoding or "").lower() == "utf-8":
+        # We write UTF-8 even if the locale is not installed, where less would show bytes.
+        wanted["LESSCHARSET"] = "utf-8"
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
     try:
         yield
     finally:
-        if given is None:
-            del os.environ["LESS"]
-        else:
-            os.environ["LESS"] = given
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _has_pager() -> bool:
