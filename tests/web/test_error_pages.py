@@ -44,7 +44,24 @@ def test_an_unknown_session_may_be_deleted(server: RunningServer) -> None:
     (page,) = find_texts(server.get("/s/ffffffff").body, "main")
     assert "It may have been deleted" in page
     (page,) = find_texts(server.get(f"/s/{SESSION}/raw/nothing").body, "main")
-    assert page == "Not found The session has no record 'nothing'. Back to the sessions Search Home"
+    assert page == (
+        "Not found The session has no record 'nothing'."
+        " Open the session Back to the sessions Search Home"
+    )
+    (page,) = find_texts(server.get("/s/ffffffff/changes").body, "main")
+    assert "Open the session" not in page
+
+
+@pytest.mark.parametrize("path", [f"/s/{SESSION}?at=nothing", f"/s/{SESSION}/raw/nothing"])
+def test_a_link_to_a_missing_record_still_leads_to_its_session(
+    server: RunningServer, path: str
+) -> None:
+    """A link may outlive what it names, such as a record that the client has replaced."""
+    answer = server.get(path)
+    assert answer.status == 404
+    first, *_ = find_links(answer.body, "p", class_="next-links")
+    assert first == f"/s/{SESSION}"
+    assert server.get(first).status == 200
 
 
 def test_a_refusal_is_readable_in_a_browser(server: RunningServer) -> None:

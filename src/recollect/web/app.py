@@ -74,6 +74,8 @@ class ErrorPage(Struct, frozen=True, kw_only=True):
     is_missing: bool = False
     """Whether the requested object does not exist; otherwise the request is invalid."""
     is_unknown_session: bool = False
+    session: str = ""
+    """The session that exists but lacks what the address names, if there is one."""
     candidates: tuple[Candidate, ...] = ()
     """Sessions that may have been meant."""
 
@@ -210,6 +212,7 @@ def _make_failure_handler(templates: templating.Templates) -> FailureHandler:
             unknown_address=request.url.path if is_unknown else "",
             is_missing=is_unknown or isinstance(error, NothingFound | UnreadableInput),
             is_unknown_session=isinstance(error, UnknownSession),
+            session=_find_session(request, error),
             candidates=error.candidates if isinstance(error, AmbiguousSession) else (),
         )
         title = "error.not_found" if page.is_missing else "error.title"
@@ -218,3 +221,12 @@ def _make_failure_handler(templates: templating.Templates) -> FailureHandler:
         )
 
     return answer_failure
+
+
+def _find_session(request: Request, error: Exception) -> str:
+    """Return the session of the address, if something inside it is missing."""
+    is_inside = isinstance(error, NothingFound) and not isinstance(
+        error, UnknownSession | AmbiguousSession
+    )
+    is_session = request.url.path.startswith("/s/")
+    return str(request.path_params.get("id", "")) if is_inside and is_session else ""
