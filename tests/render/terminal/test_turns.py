@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from recollect.documents.kinds import Context, ContextKind, InputKind, ToolStatus
+from recollect.documents.kinds import Context, ContextKind, InputKind, SubagentKind, ToolStatus
 from recollect.documents.turn_documents import (
     CheckItem,
     Checklist,
@@ -16,6 +16,7 @@ from recollect.documents.turn_documents import (
     Plain,
     Prose,
     Step,
+    SubagentReference,
     TextStep,
     ThinkingStep,
     TurnView,
@@ -198,6 +199,26 @@ def test_a_long_title_gives_way() -> None:
     assert len(line) == 60
     full = "".join(line.strip() for line in render_steps(call, tools=ToolDetail.FULL))
     assert "x" * 80 in full
+
+
+def test_the_name_of_a_file_is_never_cut() -> None:
+    """The line of a call wraps if it has to."""
+    path = "/home/mina/pond/src/a_name_of_more_than_thirty_letters.py"
+    lines = draw(replace(TURN, steps=(replace(EDIT, title=path, summary="+12 -0", input=()),)))
+    assert lines[-2].startswith("● Edit  a_name_of_more_than_thirty_letters.py  ✓ +12 -0")
+
+
+def test_a_subagent_is_described_once() -> None:
+    """Not in the line of its call as well, whose figures are those that the client reported."""
+    agent = SubagentReference(
+        agent_id="a1", kind=SubagentKind.FILE, agent_type="Explore", description=None, tool_calls=3
+    )
+    call = replace(CALL, tool="Agent", title="Look", summary="9 tool calls", subagents=(agent,))
+    assert "9 tool calls" not in "\n".join(draw(replace(TURN, steps=(call,))))
+    failed = replace(call, status=ToolStatus.FAILED, summary="failed: no")
+    assert "failed" in "\n".join(draw(replace(TURN, steps=(failed,))))
+    full = draw(replace(TURN, steps=(call,)), tools=ToolDetail.FULL)
+    assert "9 tool calls" in "\n".join(full)
 
 
 def test_notices_have_signs_and_compactions_a_rule() -> None:

@@ -17,7 +17,7 @@ from recollect.documents import file_versions, kinds, turn_documents
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.library.session_filters import SessionQuery
 from recollect.quantities import format_count, format_time
-from recollect.render.terminal import measure, safe_text, shorten
+from recollect.render.terminal import measure, safe_text, shorten, shorten_folder
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.terminal_parts import render_part
 from recollect.render.terminal.terminal_prose import render_diff, show_change
@@ -40,10 +40,11 @@ def iter_list(
     rows = [_make_cells(change, render_options, with_sessions=with_sessions) for change in changes]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     room = render_options.columns - sum(widths) - len(terminal_output.GAP) * len(widths)
+    path_room = max(room, _MIN_PATH_WIDTH)
     sides = "<" * (len(widths) - 2) + ">>"
     for change, row in zip(changes, rows, strict=True):
         cells = [terminal_output.pad(*cell) for cell in zip(row, widths, sides, strict=True)]
-        path = shorten(show_path(change), max(room, _MIN_PATH_WIDTH))
+        path = shorten(shorten_folder(show_path(change), path_room), path_room)
         yield terminal_output.GAP.join([*_paint(cells), path]).rstrip()
     yield ""
     yield describe_sum(changes)

@@ -157,12 +157,8 @@ def render_call(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> 
     """Render a tool call: a headline, then indented details as configured."""
     yield from _render_headline(call, canvas, columns)
     room = max(columns - measure(MARGIN), 1)
-    lines = (
-        _iter_full(call, canvas, room)
-        if canvas.options.is_full
-        else _iter_brief(call, canvas, room)
-    )
-    yield from indent(lines, canvas.styled(MARGIN, "dim"))
+    iter_lines = _iter_full if canvas.options.is_full else _iter_brief
+    yield from indent(iter_lines(call, canvas, room), canvas.styled(MARGIN, "dim"))
 
 
 def render_call_count(
@@ -206,6 +202,9 @@ def _name_of(call: turn_documents.ToolStep) -> str:
 def _describe_end(call: turn_documents.ToolStep, options: RenderOptions) -> str:
     took = format_duration(call.duration_ms) if call.duration_ms is not None else None
     summary = call.summary
+    if call.subagents and call.status is ToolStatus.SUCCESS and not options.is_full:
+        # The line of the subagent has the same figures, and from its own records.
+        summary = ""
     if call.status is ToolStatus.FAILED and call.output and not options.is_full:
         # Why it failed is shown below, in more detail.
         summary = summary.partition(": ")[0]
@@ -426,8 +425,7 @@ def render_subagent(
     subagent: Subagent, canvas: Canvas, columns: int, outcome: str | None = None
 ) -> Iterator[str]:
     """Yield one line about a subagent, and below it everything it did if requested."""
-    inner = subagent.session
-    metrics = inner.metrics
+    inner, metrics = subagent.session, subagent.session.metrics
     name = safe_text(subagent.agent_type or "subagent", single_line=True)
     facts = part_builders.join_facts(
         safe_text(subagent.description or "", single_line=True),
@@ -436,8 +434,9 @@ def render_subagent(
         format_duration(metrics.duration_ms) if metrics.duration_ms else None,
         outcome,
     )
-    line = Text.assemble(("  ↳ ", "magenta"), (name, "bold magenta"), (f"  {facts}", "dim"))
-    yield from canvas.fold(line, columns)
+    line = Text.assemble((name, "bold magenta"), (f"  {facts}", "dim"))
+    lines = canvas.wrap(line, max(columns - 4, MIN_COLUMNS))
+    yield from indent(lines, canvas.styled("  ↳ ", "magenta"), "    ")
     only = canvas.options.agents.get(subagent.agent_id)
     if canvas.options.subagents or only is not None:
         room = max(columns - len(_NESTED), MIN_COLUMNS)
