@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import APIResponse, Browser, Route, expect
 
 from tests.web.browser.accessibility import find_issues_of_themes
-from tests.web.browser.chatting import end, expect_status, find_card, send, start
+from tests.web.browser.chatting import end, expect_status, find_card, send, start, wait_for_page
 from tests.web.browser.chromium import PHONE, Look, Visit, visit
+from tests.web.browser.writing import GROWING, append_records, make_turn, write_session
 from tests.web.conversing import Talker, run_talker
 
 pytestmark = pytest.mark.slow
@@ -70,6 +71,34 @@ def test_the_context_is_divided_by_what_fills_it(desk: Visit, talker: Talker) ->
         widths = [bar.nth(each).get_attribute("width") for each in range(bar.count())]
         assert widths == ["0.20", "0.40"]
     end(page)
+
+
+def test_a_session_is_continued_on_a_phone(browser: Browser, talker: Talker) -> None:
+    """By the menu of its page; the conversation is then listed without columns for nothing."""
+    records = [{**each, "cwd": str(talker.project)} for each in make_turn(GROWING, 0)]
+    path = write_session(talker.server.root, GROWING, 0)
+    append_records(path, records)
+    listed = f"/api/sessions/{GROWING}"
+    talker.server.wait_for(lambda: talker.server.get(listed).status == 200)
+    with visit(browser, talker.server, Look(size=PHONE)) as found:
+        page = found.open(f"/s/{GROWING}")
+        page.get_by_label("More").click()
+        page.get_by_role("button", name="Continue here").click()
+        wait_for_page(page)
+        box = page.get_by_role("combobox", name="Message")
+        assert box.evaluate("(it) => it.scrollHeight <= it.clientHeight") is True
+        send(page, "say Hello")
+        expect(page.locator("#turns .said p").last).to_have_text("Hello")
+        assert f"--resume={GROWING}" in talker.list_calls()[-1]["arguments"]
+        found.open("/running")
+        heads = page.locator("[data-running-page] th[scope=col]:visible")
+        expect(heads).to_have_text(["Conversation", "Status", "Cost", "End"])
+        count = page.locator("[data-running-page] > h2 small")
+        lines = count.evaluate(
+            "(it) => it.getBoundingClientRect().height / parseFloat(getComputedStyle(it).fontSize)"
+        )
+        assert lines < 2
+        assert found.problems == []
 
 
 def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
