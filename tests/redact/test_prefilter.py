@@ -14,6 +14,8 @@ from tests.redact.harmless_texts import KINDS, make_harmless
 from tests.redact.held_out_secrets import HELD_OUT_FAMILIES
 from tests.redact.labelled_set import Example, iter_examples
 from tests.redact.made_up_secrets import WITH_RULE, Family
+from tests.redact.metamorphic import TRANSFORMS
+from tests.redact.secret_contexts import list_contexts, write_down
 from tests.redact.tuning_secrets import TUNED_FAMILIES
 
 KEY = "AKIAIOSFODNN7RTGHJKL"
@@ -56,6 +58,21 @@ def test_definite_secrets_are_suspected_after_any_character(before: str) -> None
     ]
     lines = [write_line(text) for text in texts]
     lines += [write_line(line.decode()) for line in lines]
+    missed = [line for line in lines if has_definite(line) and not find_suspicious_lines(line)]
+    assert missed == []
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_definite_secrets_are_suspected_however_a_text_is_written(name: str) -> None:
+    """Coloured, escaped, percent-encoded and so on; but not also split by the end of a line."""
+    rng = Random(11)
+    texts = [
+        TRANSFORMS[name](write_down(context, family, family.make(rng), rng))
+        for family in WITH_RULE
+        for context in list_contexts(family)
+        if context not in {"wrapped", "encoded-file"}
+    ]
+    lines = [write_line(text) for text in texts]
     missed = [line for line in lines if has_definite(line) and not find_suspicious_lines(line)]
     assert missed == []
 

@@ -50,9 +50,9 @@ def iter_escaped(spelling: str) -> Iterator[bytes]:
     yield spelling.encode()
     if '"' in spelling:
         yield spelling.replace('"', "\\").encode()
-    if any(sign in spelling for sign in "=:/"):
+    if any(sign in spelling for sign in "=:/$"):
         yield spelling.replace("/", "\\/").encode()
-        yield re.sub("[=:/]", lambda sign: f"%{ord(sign[0]):02X}", spelling).encode()
+        yield re.sub("[=:/$]", lambda sign: f"%{ord(sign[0]):02X}", spelling).encode()
 
 
 def iter_cut(spelling: str) -> Iterator[bytes]:

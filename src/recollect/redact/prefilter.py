@@ -39,15 +39,18 @@ _MIN_FAST: Final = 3_000_000
 """Minimum number of bytes for which the fast search saves more time than it takes to load."""
 _DISCORD_TOKEN: Final = rb"\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27}"
 """Within the only token without a keyword: Discord's."""
-_SCHEMES: Final = (
+_LONGER_SPELLINGS: Final = (
     b"postgres",
     b"mongodb",
     b"mysql:/",
     b"redis",
     b"amqp:/",
     b"https:/",
+    b"eyJhbGci",
+    b"eyJ0eXAi",
 )
-"""Schemes of URLs with passwords: `://` itself is too short to be recognised in base64."""
+"""Schemes of URLs with passwords, and beginnings of JWTs: `://` and `eyJ` are too short to be
+recognised in base64."""
 _ENCODED_SAMPLE: Final = 24
 
 _UNUSUAL: Final = re.compile(
@@ -55,6 +58,8 @@ _UNUSUAL: Final = re.compile(
 )
 _ESCAPES: Final = frozenset(b"\\%\x1b[&")
 _ESCAPE_LENGTH: Final = 8
+_LEVELS: Final = 4
+"""JSON within JSON: three levels in a text, and the line."""
 _MIN_TOKEN: Final = 14
 """Minimum length of a token from its keyword on, without blanks and quotes."""
 _MAX_START: Final = _ESCAPE_LENGTH + 12
@@ -62,11 +67,15 @@ _MAX_START: Final = _ESCAPE_LENGTH + 12
 _ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _BROKEN: Final = re.compile(rb"[A-Za-z0-9_\-./+=:]{3,400}(?:\\{1,4}[nru]|\x1b|\[[0-9]|%)")
 _WRAPPED: Final = re.compile(rb"(?<=[A-Za-z0-9+/=_:@&?%\-])\r?\n(?=[A-Za-z0-9+/=_.:@&?%\-])")
+_ENCODED_QUOTE: Final = rb"&(?:quot|apos|#3[49]|#x2[27]);|%(?:2[027]|60|5C)"
+_COLOUR: Final = rb"\\{1,4}u001b\[[0-9;]{0,12}[mK]"
 _ASSIGNMENT: Final = (
-    # The rest of a name, optional words, closing characters and an assignment.
-    rb"[\w.\-]{0,44}+(?: {1,3}[\w.\-]{1,24}+){0,3}?[\\\"'`\])}\s]{0,16}+"
-    rb"(?:[=:]|%3|u00|\x1b|\[[0-9]|&|value|(?:is|was|to|of|as)[ \t]|(?<=[\"'`]))"
-    rb"[^A-Za-z0-9]{0,24}+"
+    # The rest of a name, optional words, closing characters, an assignment and opening characters.
+    rb"[\w.\-]{0,44}+(?: {1,3}[\w.\-]{1,24}+){0,3}?"
+    rb"(?:[\"'`\])}\s]|" + _COLOUR + rb"|\\|" + _ENCODED_QUOTE + rb"){0,40}+"
+    rb"(?:[=:]|%3[AD]?+|u00|\x1b|\[[0-9]|&|value|(?:is|was|to|of|as)[ \t]"
+    rb"|(?<=[\"'`;])|(?<=%2[27])|(?<=%60))"
+    rb"(?:[^A-Za-z0-9\\&%]|" + _COLOUR + rb"|" + _ENCODED_QUOTE + rb"|[\\&%]){0,40}+"
 )
 _SHORT_VALUE: Final = re.compile(_ASSIGNMENT + rb"([^\s\"'`,;<>]{5})")
 _LONG_VALUE: Final = re.compile(_ASSIGNMENT + rb"([^\s\"'`,;<>]{15})")
@@ -74,7 +83,11 @@ _VALUE_SAMPLE: Final = 24
 _PASSWORD_PREFIXES: Final = ("pass", "pwd", "_pass", "pin=")
 """Prefixes of keywords for passwords; all other names need a longer value."""
 _QUICK_PATTERNS: Final = {
-    "cookie": rb".{6}(?:[\\\"'`]{0,8}\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}[\\\"'`])",
+    "cookie": rb".{6}(?:(?:[\\\"'`]|"
+    + _ENCODED_QUOTE
+    + rb"){0,40}+\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}(?:[\\\"'`]|"
+    + _ENCODED_QUOTE
+    + rb"))",
     **dict.fromkeys(
         ("hooks.", "/hook/", "/hooks/", "webhook/", "webhooks/"), rb"[^\s\"]{5,200}?[\w\-\\]{20}"
     ),
@@ -223,8 +236,9 @@ def _has_match_near(
 def _decode_piece(piece: bytes) -> bytes:
     """Decode a piece of a raw line, approximately."""
     if _UNUSUAL.search(piece):
-        return decode_view(piece).data
-    for _ in range(3):
+        # Decodes three levels; the line itself is one more.
+        return decode_view(piece.replace(b"\\\\", b"\\")).data
+    for _ in range(_LEVELS):
         if b"\\" not in piece:
             break
         piece = piece.replace(b"\\n", b"\n").replace(b'\\"', b'"').replace(b"\\t", b"\t")
@@ -366,8 +380,8 @@ def _load_engine() -> _Engine:
             standalone.update(spellings)
         for form, other in _iter_other_forms(keyword, cased, detectors, rules):
             checks.setdefault(form, other)
-    for scheme in _SCHEMES:
-        for shift, form in iter_encoded(scheme):
+    for spelling in _LONGER_SPELLINGS:
+        for shift, form in iter_encoded(spelling):
             checks.setdefault(form, _make_encoded_check(shift))
     for hint in HINTS:
         for each in list_cased(hint, rules_of.get(hint, [])):
