@@ -15,5 +15,5 @@ def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert [line.partition(":")[0] for line in lines] == [
         f"{corpus}, {command}"
         for corpus in ("made up", "made up with secrets")
-        for command in ("text pass", "noted", "show", "search")
+        for command in ("text pass", "found", "show", "search")
     ]
