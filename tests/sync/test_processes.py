@@ -78,18 +78,22 @@ def test_a_process_that_waits_too_long_reports_what_to_do(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_who_shows_life_is_waited_for(world: World) -> None:
+def test_a_process_that_makes_progress_is_waited_for(world: World) -> None:
     """For any length of time."""
     world.data.mkdir()
+    is_held, is_waited_for = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
         with hold_lock(world.data) as lock:
+            os.write(is_held[1], b".")
+            os.read(is_waited_for[0], 1)
             for _ in range(60):
                 time.sleep(0.1)
                 lock.signal_progress()
         os._exit(0)
-    time.sleep(0.1)
+    os.read(is_held[0], 1)
     started = time.monotonic()
+    os.write(is_waited_for[1], b".")
     with hold_lock(world.data, patience=5):
         waited = time.monotonic() - started
     assert os.waitpid(child, 0)[1] == 0
