@@ -67,15 +67,17 @@ _MAX_START: Final = _ESCAPE_LENGTH + 12
 _ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _BROKEN: Final = re.compile(rb"[A-Za-z0-9_\-./+=:]{3,400}(?:\\{1,4}[nru]|\x1b|\[[0-9]|%)")
 _WRAPPED: Final = re.compile(rb"(?<=[A-Za-z0-9+/=_:@&?%\-])\r?\n(?=[A-Za-z0-9+/=_.:@&?%\-])")
-_ENCODED_QUOTE: Final = rb"&(?:quot|apos|#3[49]|#x2[27]);|%(?:2[027]|60|5C)"
+_ENCODED: Final = rb"&(?:quot|apos|#3[49]|#x2[27]);|%(?:2[027]|60|5C)"
+"""Quotes as entities, and quotes, blanks and backslashes percent-encoded."""
+_QUOTE: Final = rb"(?:[\\\"'`]|" + _ENCODED + rb")"
 _COLOUR: Final = rb"\\{1,4}u001b\[[0-9;]{0,12}[mK]"
 _ASSIGNMENT: Final = (
     # The rest of a name, optional words, closing characters, an assignment and opening characters.
     rb"[\w.\-]{0,44}+(?: {1,3}[\w.\-]{1,24}+){0,3}?"
-    rb"(?:[\"'`\])}\s]|" + _COLOUR + rb"|\\|" + _ENCODED_QUOTE + rb"){0,40}+"
+    rb"(?:[\"'`\])}\s]|" + _COLOUR + rb"|\\|" + _ENCODED + rb"){0,40}+"
     rb"(?:[=:]|%3[AD]?+|u00|\x1b|\[[0-9]|&|value|(?:is|was|to|of|as)[ \t]"
     rb"|(?<=[\"'`;])|(?<=%2[27])|(?<=%60))"
-    rb"(?:[^A-Za-z0-9\\&%]|" + _COLOUR + rb"|" + _ENCODED_QUOTE + rb"|[\\&%]){0,40}+"
+    rb"(?:[^A-Za-z0-9\\&%]|" + _COLOUR + rb"|" + _ENCODED + rb"|[\\&%]){0,40}+"
 )
 _SHORT_VALUE: Final = re.compile(_ASSIGNMENT + rb"([^\s\"'`,;<>]{5})")
 _LONG_VALUE: Final = re.compile(_ASSIGNMENT + rb"([^\s\"'`,;<>]{15})")
@@ -83,11 +85,13 @@ _VALUE_SAMPLE: Final = 24
 _PASSWORD_PREFIXES: Final = ("pass", "pwd", "_pass", "pin=")
 """Prefixes of keywords for passwords; all other names need a longer value."""
 _QUICK_PATTERNS: Final = {
-    "cookie": rb".{6}(?:(?:[\\\"'`]|"
-    + _ENCODED_QUOTE
-    + rb"){0,40}+\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}(?:[\\\"'`]|"
-    + _ENCODED_QUOTE
-    + rb"))",
+    "cookie": (
+        rb".{6}(?:"
+        + _QUOTE
+        + rb"{0,40}+\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}"
+        + _QUOTE
+        + rb")"
+    ),
     **dict.fromkeys(
         ("hooks.", "/hook/", "/hooks/", "webhook/", "webhooks/"), rb"[^\s\"]{5,200}?[\w\-\\]{20}"
     ),
