@@ -28,6 +28,7 @@ SLOW_FILES = (
     "redact/test_figures.py",
     "web/test_one_name.py",
     "web/browser/test_conversation_payloads.py",
+    "web/browser/test_requests.py",
     "archive/test_archive_faults.py",
     "fuzz/test_lines.py",
     "sources/test_source.py",

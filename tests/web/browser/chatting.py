@@ -1,10 +1,12 @@
 """User actions on the page of a conversation."""
 
+import json
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.browser.chromium import Visit
+from tests.web.conversing import Talker
 
 
 def start(found: Visit, directory: Path) -> Page:
@@ -46,3 +48,20 @@ def expect_status(page: Page, status: str) -> None:
 def find_card(page: Page) -> Locator:
     """Return the card of the open request."""
     return page.locator(".asks .ask")
+
+
+def wait_for_card(page: Page) -> Locator:
+    """Return the card of the open request once the status says so, too.
+
+    Otherwise, the status may still be that before the prompt when the card is answered.
+    """
+    expect_status(page, "waiting for you")
+    return find_card(page)
+
+
+def make_edit(talker: Talker) -> str:
+    """Return the prompt that requests an edit in a file of thirty lines."""
+    path = talker.project / "lines.txt"
+    path.write_text("".join(f"line {number}\n" for number in range(1, 31)))
+    given = {"file_path": str(path), "old_string": "line 20\n", "new_string": "line twenty\n"}
+    return f"call {json.dumps({'tool': 'Edit', 'input': given})}"

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.web.browser.chromium import Look, Visit, open_browser, visit
+from tests.web.conversing import Talker
 from tests.web.running import RunningServer
 
 StartVisit = Callable[[Look], Visit]
@@ -38,3 +39,20 @@ def start_visit(browser: Browser, server: RunningServer) -> Iterator[StartVisit]
 def desk(start_visit: StartVisit) -> Visit:
     """A desktop browser in English, with the light theme."""
     return start_visit(Look())
+
+
+@pytest.fixture
+def chat_desk(browser: Browser, talker: Talker) -> Iterator[Visit]:
+    """A desktop browser at a server that may run the client; any problem fails the test."""
+    with visit(browser, talker.server, Look()) as found:
+        yield found
+        assert found.problems == []
+
+
+@pytest.fixture
+def end_conversations(talker: Talker) -> Iterator[None]:
+    """A failed test must not use up the limit for the next ones."""
+    yield
+    for each in talker.list_conversations():
+        if each["status"] != "ended":
+            talker.act(each["id"], "end")

@@ -1,48 +1,38 @@
-"""Conversations in the browser: starting, streaming, answering, stopping, and two tabs."""
+"""Conversations in the browser: starting, streaming, queueing, stopping."""
 
 import base64
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import APIResponse, Browser, Route, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.web.browser.accessibility import find_issues_of_themes
-from tests.web.browser.chatting import end, expect_status, find_card, send, start, wait_for_page
+from tests.web.browser.chatting import (
+    end,
+    expect_status,
+    find_card,
+    make_edit,
+    send,
+    start,
+    wait_for_page,
+)
 from tests.web.browser.chromium import PHONE, Look, Visit, visit
 from tests.web.browser.writing import GROWING, append_records, make_turn, write_session
 from tests.web.conversing import Talker, run_talker
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("end_conversations")]
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
 
-@pytest.fixture
-def desk(browser: Browser, talker: Talker) -> Iterator[Visit]:
-    """A desktop browser; any problem on a page fails the test."""
-    with visit(browser, talker.server, Look()) as found:
-        yield found
-        assert found.problems == []
-
-
-@pytest.fixture(autouse=True)
-def _end_all(talker: Talker) -> Iterator[None]:
-    """A failed test must not use up the limit for the next ones."""
-    yield
-    for each in talker.list_conversations():
-        if each["status"] != "ended":
-            talker.act(each["id"], "end")
-
-
-def test_a_conversation_from_start_to_end(desk: Visit, talker: Talker) -> None:
+def test_a_conversation_from_start_to_end(chat_desk: Visit, talker: Talker) -> None:
     """A prompt is answered, its turn is rendered as in a session, and the conversation ends."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     expect(page.get_by_role("combobox", name="Message")).to_be_focused()
     send(page, "say Hello **there**")
     expect(page.locator("#turns .prompt .words")).to_have_text("say Hello there")
@@ -61,9 +51,9 @@ def test_a_conversation_from_start_to_end(desk: Visit, talker: Talker) -> None:
     expect(page.get_by_role("heading", name="Ended")).to_be_visible()
 
 
-def test_the_context_is_divided_by_what_fills_it(desk: Visit, talker: Talker) -> None:
+def test_the_context_is_divided_by_what_fills_it(chat_desk: Visit, talker: Talker) -> None:
     """Neither free space nor deferred tools are in the bar or in the list below it."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     parts = page.locator("[data-context-parts] dl > div")
     expect(parts).to_have_text(["System prompt400", "Messages800"])
     for place in ("[data-context]", "[data-context-parts]"):
@@ -101,9 +91,9 @@ def test_a_session_is_continued_on_a_phone(browser: Browser, talker: Talker) -> 
         assert found.problems == []
 
 
-def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
+def test_text_is_streamed_and_interrupted(chat_desk: Visit, talker: Talker) -> None:
     """Text appears before the reply is complete, Escape stops it, and the text so far stays."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word word word")
     expect(page.locator("button[data-send]")).to_have_text("Queue")
@@ -115,9 +105,9 @@ def test_text_is_streamed_and_interrupted(desk: Visit, talker: Talker) -> None:
     end(page)
 
 
-def test_the_box_is_free_while_a_prompt_is_sent(desk: Visit, talker: Talker) -> None:
+def test_the_box_is_free_while_a_prompt_is_sent(chat_desk: Visit, talker: Talker) -> None:
     """Text typed in the meantime stays and is sent next; text that was not sent is restored."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -141,12 +131,12 @@ def test_the_box_is_free_while_a_prompt_is_sent(desk: Visit, talker: Talker) -> 
     box.press("Enter")
     expect(page.locator(".composer-error")).to_contain_text("This conversation has ended")
     expect(box).to_have_value("say three")
-    desk.problems.clear()
+    chat_desk.problems.clear()
 
 
-def test_new_things_are_shown_to_those_at_the_end(desk: Visit, talker: Talker) -> None:
+def test_new_things_are_shown_to_those_at_the_end(chat_desk: Visit, talker: Talker) -> None:
     """A new card is scrolled into view on a long page, unless the user has scrolled up."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     for number in range(1, 7):
         send(page, f"say {'long ' * 60}")
         expect(page.locator("#turns .said")).to_have_count(number)
@@ -204,9 +194,9 @@ def test_a_phone_follows_the_conversation_and_not_what_is_below_it(
         assert found.problems == []
 
 
-def test_a_reload_in_the_middle_loses_nothing(desk: Visit, talker: Talker) -> None:
+def test_a_reload_in_the_middle_loses_nothing(chat_desk: Visit, talker: Talker) -> None:
     """The page shows the whole block that is being written, and continues."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     send(page, "slow word ")
     block = page.locator(".streaming-block.text")
     expect(block).to_contain_text("word word word")
@@ -220,9 +210,9 @@ def test_a_reload_in_the_middle_loses_nothing(desk: Visit, talker: Talker) -> No
     end(page)
 
 
-def test_prompts_are_queued_and_withdrawn(desk: Visit, talker: Talker) -> None:
+def test_prompts_are_queued_and_withdrawn(chat_desk: Visit, talker: Talker) -> None:
     """A message sent during a turn is queued above the box; another is withdrawn."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word")
     send(page, "say first")
@@ -240,9 +230,9 @@ def test_prompts_are_queued_and_withdrawn(desk: Visit, talker: Talker) -> None:
     end(page)
 
 
-def test_a_queued_message_is_edited(desk: Visit, talker: Talker) -> None:
+def test_a_queued_message_is_edited(chat_desk: Visit, talker: Talker) -> None:
     """Button or arrow key returns it to the box with its chips, before text typed since."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     (talker.project / "harbour.py").write_text("")
     send(page, "slow word ")
     expect(page.locator(".streaming-block.text")).to_contain_text("word")
@@ -286,9 +276,9 @@ def test_a_queued_message_is_edited(desk: Visit, talker: Talker) -> None:
     end(page)
 
 
-def test_files_and_waiting_are_shown_beside_it(desk: Visit, talker: Talker) -> None:
+def test_files_and_waiting_are_shown_beside_it(chat_desk: Visit, talker: Talker) -> None:
     """Each changed file links to its versions, and the time that a question waits is counted."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     files = page.locator("[data-files]")
     expect(files).to_be_hidden()
     waited = page.locator("[data-waited-for]")
@@ -311,75 +301,9 @@ def test_files_and_waiting_are_shown_beside_it(desk: Visit, talker: Talker) -> N
     end(page)
 
 
-def make_edit(talker: Talker) -> str:
-    """Return the prompt that requests an edit in a file of thirty lines."""
-    path = talker.project / "lines.txt"
-    path.write_text("".join(f"line {number}\n" for number in range(1, 31)))
-    given = {"file_path": str(path), "old_string": "line 20\n", "new_string": "line twenty\n"}
-    return f"call {json.dumps({'tool': 'Edit', 'input': given})}"
-
-
-def test_an_edit_is_shown_as_it_would_be_and_allowed(desk: Visit, talker: Talker) -> None:
-    """The card has the actual lines and numbers; the button answers, Enter does not."""
-    page = start(desk, talker.project)
-    send(page, make_edit(talker))
-    card = find_card(page)
-    expect(card.get_by_role("heading")).to_have_text("Edit lines.txt")
-    expect(card.locator("tr.removed .text")).to_have_text("line 20")
-    expect(card.locator("tr.added .text")).to_have_text("line twenty")
-    expect(card.locator("tr.added .number").nth(1)).to_have_attribute("data-line", "20")
-    expect_status(page, "waiting for you")
-    expect(page.locator("nav [data-waiting]")).to_have_text("1")
-    before = len(talker.list_responses())
-    allow = card.get_by_role("button", name="Allow once")
-    expect(allow).to_be_enabled()
-    allow.focus()
-    page.keyboard.press("Enter")
-    card.locator("[data-words]").focus()
-    page.keyboard.press("Enter")
-    expect(card).to_be_visible()
-    assert len(talker.list_responses()) == before
-    allow.click()
-    expect(card).to_have_count(0)
-    expect_status(page, "idle")
-    assert talker.list_responses()[-1]["behavior"] == "allow"
-    end(page)
-
-
-def test_a_card_is_answered_by_keys_with_focus_only(desk: Visit, talker: Talker) -> None:
-    """`n` in the box is a letter; on the card it denies, with the message next to it.
-
-    `a` remembers the rule on the button that says so.
-    """
-    page = start(desk, talker.project)
-    send(page, "tools one")
-    card = find_card(page)
-    expect(card.get_by_role("button", name="Deny")).to_be_enabled()
-    box = page.get_by_role("combobox", name="Message")
-    box.press_sequentially("yn")
-    expect(box).to_have_value("yn")
-    card.locator("[data-words]").fill("use two instead")
-    card.locator(".ask-body").focus()
-    page.keyboard.press("n")
-    expect(card).to_have_count(0)
-    expect_status(page, "idle")
-    assert talker.list_responses()[-1]["message"] == "use two instead"
-    send(page, "tools three")
-    expect(card.locator("[data-suggestion] kbd")).to_have_text("A")
-    expect(card.get_by_role("button", name="Deny")).to_be_enabled()
-    card.locator(".ask-body").focus()
-    page.keyboard.press("a")
-    expect(card).to_have_count(0)
-    # The card is gone as soon as the server has the answer; the client has it only then.
-    expect_status(page, "idle")
-    (kept,) = talker.list_responses()[-1]["updatedPermissions"]
-    assert kept["rules"] == [{"toolName": "Bash", "ruleContent": "echo three"}]
-    end(page)
-
-
-def test_a_turn_that_grew_looks_like_one_that_was_loaded(desk: Visit, talker: Talker) -> None:
+def test_a_turn_that_grew_looks_like_one_that_was_loaded(chat_desk: Visit, talker: Talker) -> None:
     """Calls arrive one by one, an expanded one stays expanded, and a reload shows the same."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     send(page, "tools one two three four")
     for count in range(1, 5):
         card = find_card(page)
@@ -402,9 +326,9 @@ def test_a_turn_that_grew_looks_like_one_that_was_loaded(desk: Visit, talker: Ta
     end(page)
 
 
-def test_the_todo_list_is_fetched_when_it_changes(desk: Visit, talker: Talker) -> None:
+def test_the_todo_list_is_fetched_when_it_changes(chat_desk: Visit, talker: Talker) -> None:
     """The list beside the conversation is current, and other calls do not request it."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     lists = page.locator("[data-todos]")
     expect(lists).to_be_hidden()
     asked: list[str] = []
@@ -426,125 +350,6 @@ def test_the_todo_list_is_fetched_when_it_changes(desk: Visit, talker: Talker) -
     end(page)
 
 
-def test_an_input_is_edited_before_it_runs(desk: Visit, talker: Talker) -> None:
-    """The edited command runs, and the page notes that the transcript differs."""
-    page = start(desk, talker.project)
-    send(page, "tools one")
-    card = find_card(page)
-    card.get_by_role("button", name="Edit first").click()
-    card.get_by_label("command").fill("echo edited")
-    card.get_by_role("button", name="Allow edited").click()
-    expect(card).to_have_count(0)
-    expect_status(page, "idle")
-    assert talker.list_responses()[-1]["updatedInput"] == {"command": "echo edited"}
-    notices = page.locator("[data-notices] .notice")
-    expect(notices).to_have_count(1)
-    expect(notices).to_contain_text("transcript")
-    send(page, "say next")
-    expect(notices).to_have_count(0)
-    end(page)
-
-
-def test_questions_and_plans_are_answered(desk: Visit, talker: Talker) -> None:
-    """A choice is a button, free text replaces it, and a plan is approved."""
-    page = start(desk, talker.project)
-    send(page, "ask me")
-    card = find_card(page)
-    card.get_by_text("Red").click()
-    card.get_by_role("button", name="Answer").click()
-    expect(card).to_have_count(0)
-    expect_status(page, "idle")
-    assert talker.list_responses()[-1]["updatedInput"]["answers"] == {"Which colour?": "Red"}
-    send(page, "plan it")
-    expect(card.locator("ol li")).to_have_text(["Look", "Leap"])
-    card.get_by_role("button", name="Approve Y").click()
-    expect(card).to_have_count(0)
-    expect_status(page, "idle")
-    assert talker.list_responses()[-1]["behavior"] == "allow"
-    end(page)
-
-
-FORM = {
-    "properties": {
-        "name": {"type": "string", "title": "Name"},
-        "port": {"type": "string", "title": "Port", "enum": ["Kiel", "Cuxhaven"]},
-        "lights": {"type": "array", "items": {"enum": ["red", "green"]}},
-        "is_open": {"type": "boolean", "title": "Open"},
-    },
-    "required": ["name"],
-}
-
-
-def test_a_form_is_filled_in_and_thinking_set(desk: Visit, talker: Talker) -> None:
-    """A form of an MCP server has the right fields, and the levels of the model are offered."""
-    page = start(desk, talker.project)
-    thinking = page.get_by_label("Thinking")
-    expect(thinking.locator("option")).to_have_text(["Default thinking", "low", "high"])
-    thinking.select_option("high")
-    send(page, f"elicit {json.dumps(FORM)}")
-    card = find_card(page)
-    card.get_by_label("Name").fill("Sea Breeze")
-    card.get_by_label("Port").select_option("Cuxhaven")
-    card.get_by_label("green").check()
-    card.get_by_label("Open").check()
-    card.get_by_role("button", name="Answer").click()
-    expect(card).to_have_count(0)
-    expect_status(page, "idle")
-    content = {"name": "Sea Breeze", "port": "Cuxhaven", "lights": ["green"], "is_open": True}
-    assert talker.list_responses()[-1] == {"action": "accept", "content": content}
-    page.reload()
-    expect(thinking).to_have_value("high")
-    with page.expect_response("**/settings"):
-        thinking.select_option("Default thinking")
-    page.reload()
-    expect(thinking).to_have_value("on")
-    end(page)
-
-
-def test_two_tabs_answer_once(browser: Browser, talker: Talker) -> None:
-    """Both show the same, and the card disappears from both when one of them answers."""
-    with visit(browser, talker.server) as one, visit(browser, talker.server) as two:
-        first = start(one, talker.project)
-        second = two.open(first.url.removeprefix(talker.server.origin))
-        send(first, "tools one")
-        cards = [find_card(page) for page in (first, second)]
-        for card in cards:
-            expect(card).to_have_count(1)
-        before = len(talker.list_responses())
-        cards[1].get_by_role("button", name="Allow once").click()
-        for card, page in zip(cards, (first, second), strict=True):
-            expect(card).to_have_count(0)
-            expect(page.locator("#turns .said")).to_contain_text("Done.")
-        assert len(talker.list_responses()) == before + 1
-        end(first)
-        expect(second.locator("[data-ended]")).to_be_visible()
-        assert one.problems + two.problems == []
-
-
-def test_a_card_that_comes_late_is_not_shown(desk: Visit, talker: Talker) -> None:
-    """Answered in another tab while this one was loading it: there is nothing to answer."""
-    page = start(desk, talker.project)
-    conversation = page.url.rpartition("/")[2]
-    held: list[tuple[Route, APIResponse]] = []
-    page.route("**/c/*/requests/*", lambda route: held.append((route, route.fetch())))
-    with page.expect_request("**/c/*/requests/*"):
-        send(page, "tools one")
-    expect_status(page, "waiting for you")
-    while not held:
-        page.wait_for_timeout(10)
-    ((route, answer),) = held
-    request = route.request.url.rpartition("/")[2]
-    assert answer.ok
-    assert talker.act(conversation, "answers", request=request, decision="allow").status == 200
-    expect_status(page, "idle")
-    with page.expect_request_finished():
-        route.fulfill(response=answer)
-    send(page, "say Next")
-    expect(page.locator("#turns .said").last).to_contain_text("Next")
-    expect(find_card(page)).to_have_count(0)
-    end(page)
-
-
 GIVE_IMAGE = """
   (box, [kind, data]) => {
     const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
@@ -560,10 +365,10 @@ GIVE_IMAGE = """
 """
 
 
-def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> None:
+def test_context_is_completed_pasted_and_sent(chat_desk: Visit, talker: Talker) -> None:
     """A path after @, text from the dialog and images become chips, here and in the turn."""
     (talker.project / "harbour.py").write_text("x")
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     box = page.get_by_role("combobox", name="Message")
     box.press_sequentially("Look at @harb")
     option = page.get_by_role("option", name="harbour.py")
@@ -597,9 +402,9 @@ def test_context_is_completed_pasted_and_sent(desk: Visit, talker: Talker) -> No
     end(page)
 
 
-def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talker) -> None:
+def test_commands_are_completed_from_the_clients_list(chat_desk: Visit, talker: Talker) -> None:
     """`/co` lists the client's commands and Enter accepts one; a complete command is sent."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     # Measured once the client has reported its commands.
     expect(page.locator("[data-context] small")).to_have_text("1% of 200k")
     box = page.get_by_role("combobox", name="Message")
@@ -621,9 +426,9 @@ def test_commands_are_completed_from_the_clients_list(desk: Visit, talker: Talke
     end(page)
 
 
-def test_a_client_that_dies_is_reported_and_restarted(desk: Visit, talker: Talker) -> None:
+def test_a_client_that_dies_is_reported_and_restarted(chat_desk: Visit, talker: Talker) -> None:
     """Its last output is shown, and the next message restarts it."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     send(page, "die 3")
     expect(page.locator("[data-notices] .failure")).to_contain_text("out of luck")
     send(page, "say back again")
@@ -631,13 +436,13 @@ def test_a_client_that_dies_is_reported_and_restarted(desk: Visit, talker: Talke
     end(page)
 
 
-def test_running_lists_and_ends_conversations(desk: Visit, talker: Talker) -> None:
+def test_running_lists_and_ends_conversations(chat_desk: Visit, talker: Talker) -> None:
     """A waiting conversation is listed, and can be ended there."""
-    page = start(desk, talker.project)
+    page = start(chat_desk, talker.project)
     name = page.url.rpartition("/")[2]
     send(page, "tools one")
     expect_status(page, "waiting for you")
-    page = desk.open("/running")
+    page = chat_desk.open("/running")
     row = page.locator(f"tr[data-conversation='{name}']")
     expect(row).to_contain_text("Bash")
     row.get_by_role("button", name="End", exact=True).click()
@@ -654,11 +459,11 @@ NOTIFICATIONS = """
 """
 
 
-def test_other_pages_are_notified_once(desk: Visit, talker: Talker) -> None:
+def test_other_pages_are_notified_once(chat_desk: Visit, talker: Talker) -> None:
     """A waiting conversation is counted on every page; one page shows a notification."""
-    desk.context.add_init_script(NOTIFICATIONS)
-    page = desk.open("/health")
-    other = desk.context.new_page()
+    chat_desk.context.add_init_script(NOTIFICATIONS)
+    page = chat_desk.open("/health")
+    other = chat_desk.context.new_page()
     other.goto(f"{talker.server.origin}/health")
     conversation = talker.start()
     talker.act(conversation, "prompts", text="tools one")
