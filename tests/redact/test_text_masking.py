@@ -32,7 +32,10 @@ def test_plain_words_need_no_rules() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "The PASSWORD changed",
+        "The PASSWORD is Reef2041",
+        "DB_PASSW\nORD=Reef2041",
+        "run it with --token a1b2c3d4",
+        "postgres:\n//mina:Reef2041@db",
         "-----BEGIN PRIVATE KEY-----",
         "pass:x",
         "use curl\n-u me",
@@ -42,13 +45,22 @@ def test_plain_words_need_no_rules() -> None:
     ],
 )
 def test_mentions_of_secrets_and_random_text_need_the_rules(text: str) -> None:
-    """A keyword in any case, a word before its argument, a login, long words and encoded bytes."""
+    """Names with a value, words before an argument, logins, long words and encoded bytes.
+
+    In any case, and wrapped.
+    """
     assert may_contain_secret(text)
 
 
-@pytest.mark.parametrize("text", ["passing curls", "x" * 39, "release-2026-11", "https://host/a:b"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("passing curls", "x" * 39, "release-2026-11", "https://host/a:b"),
+        *("The PASSWORD changed", "refresh the token = call.refresh(session)", "a key: value"),
+    ],
+)
 def test_what_only_looks_similar_needs_none(text: str) -> None:
-    """Parts of other words, and words that are a little shorter."""
+    """Parts of other words, words that are a little shorter, and names without a secret."""
     assert not may_contain_secret(text)
 
 
@@ -58,7 +70,8 @@ def test_a_short_text_is_masked_without_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["msg_01qkJVGVG6tfB9XVi3MWZrpJ", "msg_bdrk_01" + "aB3dE" * 4 + "fG"]
+    "name",
+    ["msg_01qkJVGVG6tfB9XVi3MWZrpJ", "msg_bdrk_01" + "aB3dE" * 4 + "fG", "msg_" + "9fc0" * 6],
 )
 def test_the_id_of_a_reply_needs_no_rules(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every session has one; a key in the same field is masked."""

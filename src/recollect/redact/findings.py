@@ -5,12 +5,13 @@ A finding has the position of a secret and never its value, so it is safe to log
 rules are in other modules, because they take time to load and most sessions contain no secrets.
 """
 
-import re
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+
+from recollect.lazy_patterns import compile_lazily
 
 
 class Confidence(StrEnum):
@@ -145,7 +146,7 @@ class RedactionPolicy(Struct, frozen=True):
 DEFAULT_POLICY: Final = RedactionPolicy()
 
 
-_NAME: Final = re.compile(rb"^[A-Za-z_$][A-Za-z_$\-]*(?:[./][A-Za-z_$][\w$\-]*)*[;,]?$")
+_NAME: Final = compile_lazily(rb"^[A-Za-z_$][A-Za-z_$\-]*(?:[./][A-Za-z_$][\w$\-]*)*[;,]?$")
 
 
 def is_name(value: bytes) -> bool:

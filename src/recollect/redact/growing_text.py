@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from recollect.redact.quick_masks import may_contain_secret
+from recollect.redact.quick_masks import may_lead_to_secret
 
 _LINE_END: Final = re.compile(r"\n|\\n")
 """Also in the JSON of a tool's input."""
@@ -53,8 +53,8 @@ def _find_line_end(text: str) -> int:
     """Return the end of the last word if it is harmless, else of the last harmless line."""
     ends = [0, *(found.end() for found in _LINE_END.finditer(text))]
     # Together with the previous line, which may have the name of a value in this one.
-    if not may_contain_secret(text[ends[max(len(ends) - 2, 0)] :]):
+    if not may_lead_to_secret(text[ends[max(len(ends) - 2, 0)] :]):
         return max(text.rfind(" "), text.rfind("\t"), ends[-1] - 1) + 1
-    while len(ends) > 1 and may_contain_secret(text[ends[-2] : ends[-1]]):
+    while len(ends) > 1 and may_lead_to_secret(text[ends[-2] : ends[-1]]):
         ends.pop()
     return ends[-1]

@@ -5,6 +5,7 @@ and split by the end of a wrapped line.
 import base64
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from recollect.redact import context_rules
@@ -34,8 +35,15 @@ def list_cased(keyword: str, rules: Iterable[Rule]) -> list[str]:
 
 def _may_spell(spelling: str, pattern: str) -> bool:
     """Return whether a pattern can match a keyword in this case: patterns are case-sensitive."""
-    letters = set(pattern.replace("a-f", "abcdef"))
-    return "(?i)" in pattern or letters.issuperset(each for each in spelling if each.isalpha())
+    if "(?i)" in pattern:
+        return True
+    return _list_characters(pattern).issuperset(each for each in spelling if each.isalpha())
+
+
+@lru_cache(maxsize=4)
+def _list_characters(pattern: str) -> frozenset[str]:
+    """Return the characters in a pattern; cached for the spellings of one keyword."""
+    return frozenset(pattern.replace("a-f", "abcdef"))
 
 
 def find_cased(keyword: str, pattern: str) -> str:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from recollect.lazy_patterns import compile_lazily
 from recollect.redact.findings import Match
 
 _ESCAPE_CHARACTER: Final = rb"(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e(?=\[)))"
-_ENCODED: Final = re.compile(
+_ENCODED: Final = compile_lazily(
     rb"(?P<control>"
     + _ESCAPE_CHARACTER
     + rb"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\\]{0,200}(?:\x07|\x1b\\)?|[@-_])"
@@ -62,12 +63,12 @@ _ENTITIES: Final = {
 _MIN_COLUMNS: Final = 70
 _MAX_COLUMNS: Final = 250
 """Length of wrapped lines: shorter ones end by intention, longer ones are not wrapped."""
-_WRAP: Final = re.compile(
+_WRAP: Final = compile_lazily(
     rb"\n(?:(?<=[^\n]{%d}[A-Za-z0-9+/=_:@&?%%\-]\n)|(?<=[^\n]{%d}[A-Za-z0-9+/=_:@&?%%\-]\r\n))"
     rb"(?=[A-Za-z0-9+/=_.:@&?%%\-])" % (_MIN_COLUMNS - 1, _MIN_COLUMNS - 1)
 )
 _PIECE: Final = rb"(?:[A-Z]?[a-z]+[0-9]{0,2}|[A-Z]+[0-9]{0,2}|[0-9]{1,4})"
-_OWN_LINE: Final = re.compile(
+_OWN_LINE: Final = compile_lazily(
     # An assignment, or words and numbers, while what a terminal wraps inside a secret is random.
     rb"(?:export )?[A-Za-z_][A-Za-z0-9_.\-]*(?:=[^=\s]|:\s)"
     rb"|%b(?:[_\-./]%b)*+[.:]?(?=[\s,;!?()\"'`|]|$)" % (_PIECE, _PIECE)

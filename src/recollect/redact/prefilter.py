@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from recollect.lazy_patterns import compile_lazily
 from recollect.redact import context_rules
+from recollect.redact.assignments import QUOTE, is_near_token, may_be_assigned, may_be_password
 from recollect.redact.context_rules import CONTEXT_RULES
 from recollect.redact.findings import Match, Rule
 from recollect.redact.keyword_spellings import (
@@ -23,11 +24,12 @@ from recollect.redact.keyword_spellings import (
     list_cased,
 )
 from recollect.redact.own_rules import find_own_places
-from recollect.redact.plain_view import decode_view, iter_runs, make_marks
+from recollect.redact.plain_view import decode_view
 from recollect.redact.scanner import decode_base64, is_text, load_detectors
 from recollect.redact.token_rules import HINTS, TOKEN_RULES, iter_generic
 
 _RULES: Final = (*TOKEN_RULES, *CONTEXT_RULES)
+_CONTEXT_KEYWORDS: Final = frozenset(keyword for rule in CONTEXT_RULES for keyword in rule.keywords)
 _BEFORE: Final = 64
 _SHORT_AFTER: Final = 160
 _AFTER: Final = 320
@@ -67,30 +69,11 @@ _MAX_START: Final = _ESCAPE_LENGTH + 12
 _ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _BROKEN: Final = re.compile(rb"[A-Za-z0-9_\-./+=:]{3,400}(?:\\{1,4}[nru]|\x1b|\[[0-9]|%)")
 _WRAPPED: Final = re.compile(rb"(?<=[A-Za-z0-9+/=_:@&?%\-])\r?\n(?=[A-Za-z0-9+/=_.:@&?%\-])")
-_ENCODED: Final = rb"&(?:quot|apos|#3[49]|#x2[27]);|%(?:2[027]|60|5C)"
-"""Quotes as entities, and quotes, blanks and backslashes percent-encoded."""
-_QUOTE: Final = rb"(?:[\\\"'`]|" + _ENCODED + rb")"
-_COLOUR: Final = rb"\\{1,4}u001b\[[0-9;]{0,12}[mK]"
-_ASSIGNMENT: Final = (
-    # The rest of a name, optional words, closing characters, an assignment and opening characters.
-    rb"[\w.\-]{0,44}+(?: {1,3}[\w.\-]{1,24}+){0,3}?"
-    rb"(?:[\"'`\])}\s]|" + _COLOUR + rb"|\\|" + _ENCODED + rb"){0,40}+"
-    rb"(?:[=:]|%3[AD]?+|u00|\x1b|\[[0-9]|&|value|(?:is|was|to|of|as)[ \t]"
-    rb"|(?<=[\"'`;])|(?<=%2[27])|(?<=%60))"
-    rb"(?:[^A-Za-z0-9\\&%]|" + _COLOUR + rb"|" + _ENCODED + rb"|[\\&%]){0,40}+"
-)
-_SHORT_VALUE: Final = re.compile(_ASSIGNMENT + rb"([^\s\"'`,;<>]{5})")
-_LONG_VALUE: Final = re.compile(_ASSIGNMENT + rb"([^\s\"'`,;<>]{15})")
-_VALUE_SAMPLE: Final = 24
 _PASSWORD_PREFIXES: Final = ("pass", "pwd", "_pass", "pin=")
 """Prefixes of keywords for passwords; all other names need a longer value."""
 _QUICK_PATTERNS: Final = {
     "cookie": (
-        rb".{6}(?:"
-        + _QUOTE
-        + rb"{0,40}+\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}"
-        + _QUOTE
-        + rb")"
+        rb".{6}(?:" + QUOTE + rb"{0,40}+\s{0,3}(?:[:=,\x1b]|%3|u00|\[[0-9])|\s{1,2}" + QUOTE + rb")"
     ),
     **dict.fromkeys(
         ("hooks.", "/hook/", "/hooks/", "webhook/", "webhooks/"), rb"[^\s\"]{5,200}?[\w\-\\]{20}"
@@ -106,21 +89,9 @@ _QUICK_PATTERNS: Final = {
 _TOKEN: Final = b"token"
 _PLURAL: Final = frozenset({b"s", b"S"})
 """Half of all keyword matches in a history are names of token counts, which end in `s`."""
-_OPTION: Final = re.compile(rb"-[\w.]*")
-_OPTION_END: Final = re.compile(rb"[\w.\-]*[\s\\%\x1b\[&:=]")
-"""A blank, an escape that may hide one, or the colon after the name of a header."""
-_OPTION_REACH: Final = 40
-_NAME_REACH: Final = 200
-"""Bytes after a name in which its value is searched for."""
 _LOGIN_IN_URL: Final = re.compile(rb"[^\s\"'`<>]{3,300}?(?:@|%40)")
 _MAX_LOGIN: Final = 303
 """Number of bytes that `_LOGIN_IN_URL` matches."""
-_NEAR: Final = 96
-_NEAR_MARKS: Final = make_marks(rb"[A-Za-z0-9_.~\-]")
-_MIN_NEAR_WORD: Final = 20
-_DIGITS: Final = b"0123456789"
-_MIN_DIGITS: Final = 3
-
 _Detect = Callable[[bytes, int], Match | None]
 _Check = Callable[[bytes, int], bool]
 
@@ -259,9 +230,9 @@ def _make_check(keyword: str, detectors: tuple[_Detect, ...], rules: Sequence[Ru
         may_match: _Check = _may_be_in_url
     elif is_assigned:
         is_password = keyword.startswith(_PASSWORD_PREFIXES)
-        may_match = _may_be_password if is_password else _may_be_assigned
+        may_match = may_be_password if is_password else may_be_assigned
         after = after if rules else _SHORT_AFTER
-    elif keyword in _QUICK_PATTERNS or any(rule in CONTEXT_RULES for rule in rules):
+    elif keyword in _QUICK_PATTERNS or keyword in _CONTEXT_KEYWORDS:
         may_match = _make_prefilter(keyword)
     else:
         may_match = _make_token_check(detectors)
@@ -299,55 +270,6 @@ def _make_prefilter(keyword: str) -> _Check:
     return lambda data, start: pattern.match(data, start) is not None
 
 
-def _may_be_password(data: bytes, start: int) -> bool:
-    return _SHORT_VALUE.match(data, start) is not None or _may_be_argument(data, start)
-
-
-def _may_be_assigned(data: bytes, start: int) -> bool:
-    first = max(0, start - _OPTION_REACH)
-    return _is_assigned(data[first : start + _NAME_REACH], start - first)
-
-
-@lru_cache(maxsize=4096)
-def _is_assigned(around: bytes, start: int) -> bool:
-    """Return whether a random value may be assigned to a name; cached, as above."""
-    found = _LONG_VALUE.match(around, start)
-    if found is not None:
-        value = around[found.start(1) : found.start(1) + _VALUE_SAMPLE]
-        # A random value has digits or both cases.
-        if value != value.lower() or _count_digits(value):
-            return True
-    return _may_be_argument(around, start)
-
-
-def _may_be_argument(data: bytes, start: int) -> bool:
-    """Return whether a name is a command-line option, or a token is near."""
-    return _is_option(data, start) or _is_near_token(data, start)
-
-
-def _is_option(data: bytes, start: int) -> bool:
-    dash = data.rfind(b"-", max(0, start - _OPTION_REACH), start)
-    return (
-        dash >= 0
-        and _OPTION.fullmatch(data, dash, start) is not None
-        and _OPTION_END.match(data, start) is not None
-    )
-
-
-def _is_near_token(data: bytes, start: int) -> bool:
-    """Return whether a long word with digits follows, which is suspicious near such a name."""
-    # With the byte before, to recognise a word that begins before the name.
-    around = data[max(0, start - 1) : start + _NEAR]
-    for begin, end in iter_runs(around, _NEAR_MARKS, _MIN_NEAR_WORD):
-        if begin or not start:
-            return _count_digits(around[begin:end]) >= _MIN_DIGITS
-    return False
-
-
-def _count_digits(data: bytes) -> int:
-    return len(data) - len(data.translate(None, _DIGITS))
-
-
 def _may_be_in_url(data: bytes, start: int) -> bool:
     end = start + _MAX_LOGIN
     has_host = data.find(b"@", start, end) >= 0 or data.find(b"%40", start, end) >= 0
@@ -355,9 +277,10 @@ def _may_be_in_url(data: bytes, start: int) -> bool:
 
 
 def _check_hint(data: bytes, start: int) -> bool:
-    return _is_near_token(data, start) and _check_near(data, start, _SHORT_AFTER, (), is_hint=True)
+    return is_near_token(data, start) and _check_near(data, start, _SHORT_AFTER, (), is_hint=True)
 
 
+@cache
 def _make_encoded_check(shift: int) -> _Check:
     """Return a check for base64-encoded text: an image may contain a keyword by chance."""
     skipped = -(-shift * 8 // 6)

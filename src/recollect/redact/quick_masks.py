@@ -1,34 +1,47 @@
 """Mask texts on display, most of which are plain words, without loading the rules if possible."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from recollect.lazy_patterns import compile_lazily
+from recollect.redact.assignments import may_be_assigned, may_be_password
 from recollect.redact.own_rules import find_own_rules, matches_own_pattern
 
-_NUMBER: Final = re.compile(r"(\[redacted:[a-z0-9\-]+)#[0-9]+\]")
-_TAG: Final = re.compile(r"\[redacted:[a-z0-9\-]+(?:#[0-9]+)?\]")
+_NUMBER: Final = compile_lazily(r"(\[redacted:[a-z0-9\-]+)#[0-9]+\]")
+_TAG: Final = compile_lazily(r"\[redacted:[a-z0-9\-]+(?:#[0-9]+)?\]")
 # Names that secrets are assigned to, and words that precede them, in lower case.
+_PASSWORDS: Final = (b"passw", b"passcode", b"pwd")
+_NAMES: Final = (b"secret", b"token", b"credential", b"key", b"auth")
 _KEYWORDS: Final = (
-    *("passw", "passcode", "phrase", "pwd", "secret", "token", "credential", "key", "auth"),
-    *("bearer", "cookie", "-----begin", "mysql", "mariadb", "sshpass", "redis-cli", "login"),
-    *("htpasswd", "mnemonic"),
+    *("phrase", "bearer", "cookie", "-----begin", "mysql", "mariadb", "sshpass", "redis-cli"),
+    *("docker login", "podman login", "htpasswd", "mnemonic"),
 )
 _PAIRS: Final = ("pass", "_pat", "-pat", "basic", "curl", "wget", "http", "machine")
-_PAIR: Final = re.compile(r"pass[=:]|[_\-]pa(?:ss|t)(?![a-z])|(?:basic|curl|wget|http|machine)\s")
+_PAIR: Final = compile_lazily(
+    r"pass[=:]|[_\-]pa(?:ss|t)(?![a-z])|(?:basic|curl|wget|http|machine)\s"
+)
 _MIN_LONG: Final = 16
-_UNLIKE_WORDS: Final = re.compile(
+_UNLIKE_WORDS: Final = compile_lazily(
     # Sixteen characters with a digit, twenty with a capital, encoded bytes.
     r"(?<![\w\-+=.~])(?=[\w\-+=.~]*[0-9])[\w\-+=.~]{16,}"
     r"|(?<![A-Za-z0-9])(?=[a-z0-9_\-.~]*[A-Z])(?:[A-Za-z0-9]{20,}|[\w\-.~]{24,})"
     r"|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}"
 )
-_LOGIN: Final = re.compile(r"(?::|%3a)(?:\\{0,8}/|%2f){2}[^/@]{1,400}(?:@|%40)")
+_LOGIN: Final = compile_lazily(r"(?::|%3a)(?:\\{0,8}/|%2f){2}[^/@]{1,400}(?:@|%40)")
 """A URL with a login, which may be percent-encoded, escaped or wrapped."""
 
 
 def may_contain_secret(text: str) -> bool:
-    """Return whether a text mentions secrets or has something that does not look like words."""
-    return _is_suspicious(text) or _matches_own(text)
+    """Return whether a text may contain a definite secret."""
+    return _is_suspicious(text) or _matches_own(text) or _has_assignment(text)
+
+
+def may_lead_to_secret(text: str) -> bool:
+    """Return whether a text may contain a definite secret, or does once its rest is added."""
+    lowered = text.lower()
+    names = (name.decode() for name in (*_PASSWORDS, *_NAMES))
+    return any(name in lowered for name in names) or may_contain_secret(text)
 
 
 def _matches_own(text: str) -> bool:
@@ -42,9 +55,33 @@ def _is_suspicious(text: str) -> bool:
         return True
     if any(first in lowered for first in _PAIRS) and _PAIR.search(lowered):
         return True
-    if ("@" in text or "%40" in text) and _LOGIN.search(lowered):
+    if ("@" in text or "%40" in text) and _LOGIN.search(lowered.replace("\n", "")):
         return True
     return any(_UNLIKE_WORDS.search(each) for each in text.split() if len(each) >= _MIN_LONG)
+
+
+def _has_assignment(text: str) -> bool:
+    data = text.encode("utf-8", "surrogatepass")
+    # Also with wrapped lines joined: `DB_PASSW`, line end, `ORD=…`.
+    joined = data.replace(b"\n", b"")
+    return _has_assigned(data) or (joined != data and _has_assigned(joined))
+
+
+def _has_assigned(data: bytes) -> bool:
+    lowered = data.lower()
+    return any(
+        check(data, at)
+        for names, check in ((_PASSWORDS, may_be_password), (_NAMES, may_be_assigned))
+        for name in names
+        for at in _iter_places(lowered, name)
+    )
+
+
+def _iter_places(data: bytes, name: bytes) -> Iterator[int]:
+    at = data.find(name)
+    while at >= 0:
+        yield at
+        at = data.find(name, at + 1)
 
 
 def mask_words(text: str) -> str:
@@ -65,10 +102,10 @@ _SEPARATED: Final = (
     r"|gl(?:pat|dt|rt|ptt|cbt|soat|imt|agent|ft|oas|ffct)-|whsec_|SG\.|sk-|nvapi-|eyJ|A3-)|:AA|Q~"
 )
 """How tokens begin in which dashes and underscores may separate short runs of characters."""
-_UNLIKE_NAMES: Final = re.compile(
+_UNLIKE_NAMES: Final = compile_lazily(
     rf"[A-Za-z0-9]{{20,}}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{{16,}}|~|://[^\s/]*:[^\s/]*@|{_SEPARATED}"
 )
-_MESSAGE_ID: Final = re.compile(r"msg_(?:[a-z]{4}_)?01[A-Za-z0-9]{22}")
+_MESSAGE_ID: Final = compile_lazily(r"msg_(?:[a-z]{4}_)?(?:01[A-Za-z0-9]{22}|[0-9a-f]{24,32})")
 
 
 def mask_name(text: str) -> str:
@@ -80,7 +117,7 @@ def mask_name(text: str) -> str:
     return mask_words(text) if is_unlike or _matches_own(text) else text
 
 
-_UNLIKE_FOLDERS: Final = re.compile(
+_UNLIKE_FOLDERS: Final = compile_lazily(
     r"[A-Za-z0-9]{20}|(?=[a-z0-9]*[A-Z])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16}|://[^\s/]*:[^\s/]*@"
     rf"|{_SEPARATED}"
 )

@@ -10,6 +10,7 @@ files get a negative modification time, so that only the next such page treats t
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
     from recollect.library.listings import SessionContext
     from recollect.library.transcript_ends import NamingLines
 
-_FIELDS: Final = ("title", "first_prompt", "tag", "git_branch", "cwd", "compaction_summary")
+_TEXTS: Final = ("title", "first_prompt", "tag", "compaction_summary")
 _FIRST: Final = 4
 """Number of files to read before all others if only the newest sessions are wanted."""
 _NAMES: Final = (
     *("version", "created", "last_active", "first_prompt_time", "parent_id", "forked_from"),
-    *("continued_in", "first_reply_id", "agent_id"),
+    *("continued_in", "first_reply_id", "agent_id", "git_branch"),
 )
+_PATHS: Final = ("project", "cwd")
 
 
 def mask_listing(listing: SessionListing) -> SessionListing:
@@ -43,16 +45,18 @@ def mask_listing(listing: SessionListing) -> SessionListing:
     # Not when nothing has changed.
     from recollect.redact.quick_masks import mask_name, mask_path, mask_words
 
-    texts = {name: text for name in _FIELDS if (text := getattr(listing, name))}
+    fields: dict[str, str] = {}
+    masked: dict[str, str] = {}
     # A title is often the first prompt.
-    words = {text: mask_words(text) for text in set(texts.values())}
-    masked = {name: words[text] for name, text in texts.items()}
-    names = {name: text for name in _NAMES if (text := getattr(listing, name))}
-    masked |= {name: mask_name(text) for name, text in names.items()}
-    project, models = mask_path(listing.project), tuple(map(mask_name, listing.models))
-    if masked == {**texts, **names} and (project, models) == (listing.project, listing.models):
+    mask_text = cache(mask_words)
+    for names, mask in ((_TEXTS, mask_text), (_NAMES, mask_name), (_PATHS, mask_path)):
+        found = {name: text for name in names if (text := getattr(listing, name))}
+        fields |= found
+        masked |= {name: mask(text) for name, text in found.items()}
+    models = tuple(map(mask_name, listing.models))
+    if masked == fields and models == listing.models:
         return listing
-    return replace(listing, **masked, project=project, models=models)
+    return replace(listing, **masked, models=models)
 
 
 def list_current(
