@@ -23,12 +23,15 @@ def test_the_beginning_of_an_id_is_enough(session_id: str, expected: str) -> Non
     [
         ("/home/mina/tidepool", "tidepool"),
         ("C:\\work\\tidepool", "tidepool"),
+        ("/home/mina/tidepool/.claude/worktrees/side", "tidepool/side"),
+        ("C:\\work\\tidepool\\.worktrees\\3", "tidepool/3"),
+        ("/worktrees/3", "3"),
         ("/", "/"),
         ("-home-mina-tidepool", "-home-mina-tidepool"),
     ],
 )
 def test_a_project_is_the_last_part_of_its_directory(place: str, expected: str) -> None:
-    """For paths of any system; what is not a path is unchanged."""
+    """For paths of any system; with the project for a worktree. Other text is unchanged."""
     assert label_project(place) == expected
 
 

@@ -53,12 +53,21 @@ def test_base_names(path: str, name: str) -> None:
 def test_folders_of_one_name_are_distinguished() -> None:
     """By as many folders above as it takes, whatever system they are of."""
     assert make_unique_names(
-        ["/w/pond", "/ana/w/cli", "/bo/w/cli", "D:\\src\\cli", "/", "/cli"]
+        [
+            "/w/pond",
+            "/ana/w/cli",
+            "/bo/w/cli",
+            "D:\\src\\cli",
+            "/bo/w/cli/.worktrees/3",
+            "/",
+            "/cli",
+        ]
     ) == {
         "/w/pond": "pond",
         "/ana/w/cli": "ana/w/cli",
         "/bo/w/cli": "bo/w/cli",
         "D:\\src\\cli": "src/cli",
+        "/bo/w/cli/.worktrees/3": "cli/3",
         "/": "/",
         "/cli": "/cli",
     }

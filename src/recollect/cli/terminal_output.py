@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain, islice
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
 import click
 
+from recollect.locations.claude_directories import split_directory
 from recollect.render.terminal import measure, safe_text, shorten
 
 
@@ -226,9 +226,8 @@ def label_id(session_id: str) -> str:
 
 
 def label_project(path: str) -> str:
-    """Return the last component of a working directory, Windows or POSIX."""
-    kind = PureWindowsPath if "\\" in path else PurePosixPath
-    return join_lines(kind(path).name or path)
+    """Return the name of a working directory of any system."""
+    return join_lines(split_directory(path)[-1] or path)
 
 
 def label_title(title: str | None, first_prompt: str | None) -> str:

@@ -44,6 +44,23 @@ _DEVICES: Final = frozenset(
 _NOT_TRANSCRIPTS: Final = frozenset({"history.jsonl", "journal.jsonl"})
 
 
+_WORKTREE: Final = re.compile(r"[/\\](?:\.claude[/\\])?\.?worktrees[/\\]([^/\\]+)$")
+
+
+def split_directory(path: str) -> list[str]:
+    """Return the names in the path of a directory, of any system; the last one identifies it.
+
+    A git worktree below its project is identified by both: `reef/side` for
+    `/srv/reef/.claude/worktrees/side`.
+    """
+    path = path.rstrip("/\\")
+    worktree = _WORKTREE.search(path)
+    if worktree is None or not worktree.start():
+        return re.split(r"[/\\]", path)
+    *parents, project = re.split(r"[/\\]", path[: worktree.start()])
+    return [*parents, f"{project}/{worktree[1]}"]
+
+
 def encode_project_path(cwd: str) -> str:
     """Return the name below `projects/` that current versions give to a work directory.
 

@@ -5,7 +5,6 @@ versions of a file on a time axis.
 A missing figure is a dash. Text from a transcript is escaped by the templates, not here.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from markupsafe import Markup, escape
 
 from recollect import quantities
 from recollect.documents.session_listing import SessionListing
+from recollect.locations.claude_directories import split_directory
 from recollect.records.tools import split_mcp_name
 from recollect.redact.quick_masks import cut_text
 from recollect.render.html.html_turns import shorten_model
@@ -155,7 +155,7 @@ def or_dash(format_value: Callable[[Value], str]) -> Callable[[Value | None], st
 
 def get_base_name(path: str) -> str:
     """Return the last part of a path of any system; the path itself if it has no separator."""
-    return _split_path(path)[-1] or path
+    return split_directory(path)[-1] or path
 
 
 def split_name(path: str, directory: str | None = None) -> tuple[str, str]:
@@ -167,7 +167,7 @@ def split_name(path: str, directory: str | None = None) -> tuple[str, str]:
 
 def make_unique_names(paths: Iterable[str]) -> dict[str, str]:
     """Return a name for each path: its last part, with enough parents to make it unique."""
-    parts = {path: _split_path(path) for path in paths}
+    parts = {path: split_directory(path) for path in paths}
     return {
         path: _shorten(own, [each for other, each in parts.items() if other != path]) or path
         for path, own in parts.items()
@@ -190,10 +190,6 @@ def _shorten(own: list[str], others: list[list[str]]) -> str:
     lengths = range(1, len(own))
     enough = (n for n in lengths if all(own[-n:] != each[-n:] for each in others))
     return "/".join(own[-next(enough, len(own)) :])
-
-
-def _split_path(path: str) -> list[str]:
-    return re.split(r"[/\\]", path.rstrip("/\\"))
 
 
 def shorten_tool(name: str) -> str:

@@ -23,7 +23,7 @@ from recollect.cli.terminal_output import label_title
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import RecollectError, UsageError
 from recollect.locations.references import LATEST
-from recollect.render.terminal import shorten
+from recollect.render.terminal import clip
 from recollect.workspace.workspace import Workspace
 
 MAX_OFFERED: Final = 50
@@ -117,4 +117,4 @@ def _matches(listing: SessionListing, typed: str) -> bool:
 
 
 def _describe(listing: SessionListing) -> str:
-    return shorten(label_title(listing.title, listing.first_prompt), _TITLE_WIDTH)
+    return clip(label_title(listing.title, listing.first_prompt), _TITLE_WIDTH)

@@ -14,7 +14,7 @@ from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, InputKind, ToolStatus
 from recollect.quantities import format_count, format_duration, format_time
 from recollect.records.tools.file_tools import FILE_TOOLS
-from recollect.render.terminal import POINTER, measure, safe_text, shorten, shorten_folder
+from recollect.render.terminal import POINTER, clip, measure, safe_text, shorten, shorten_folder
 from recollect.render.terminal.canvas import (
     MIN_COLUMNS,
     Canvas,
@@ -186,7 +186,7 @@ def _render_headline(call: turn_documents.ToolStep, canvas: Canvas, columns: int
     if not canvas.options.is_full:
         room = max(columns - measure(name) - measure(tail.plain) - 6, MIN_TITLE_WIDTH)
         if call.description:
-            about.append(shorten(safe_text(call.description, single_line=True), room))
+            about.append(clip(safe_text(call.description, single_line=True), room))
             room -= measure(about.plain) + 2
         fit = shorten_folder if call.tool in FILE_TOOLS else shorten
         title = fit(title, room) if room >= MIN_TITLE_WIDTH else ""
