@@ -9,7 +9,7 @@ without a keyword are missed: definite ones always have one, some likely ones do
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recollect.lazy_patterns import compile_lazily
 from recollect.redact import context_rules
@@ -27,6 +27,9 @@ from recollect.redact.own_rules import find_own_places
 from recollect.redact.plain_view import decode_view
 from recollect.redact.scanner import decode_base64, is_text, load_detectors
 from recollect.redact.token_rules import HINTS, TOKEN_RULES, iter_generic
+
+if TYPE_CHECKING:
+    from ahocorasick_rs import BytesAhoCorasick
 
 _RULES: Final = (*TOKEN_RULES, *CONTEXT_RULES)
 _CONTEXT_KEYWORDS: Final = frozenset(keyword for rule in CONTEXT_RULES for keyword in rule.keywords)
@@ -99,17 +102,16 @@ _Check = Callable[[bytes, int], bool]
 class _Search:
     """Searches for spellings, and for the one token without a keyword.
 
-    A fast search takes time and memory to load, so it is loaded once there is much to search.
+    A fast search takes time and memory to load, so a small one is used until there is much to
+    search.
     """
 
     def __init__(self, spellings: Sequence[bytes]) -> None:
-        from ahocorasick_rs import BytesAhoCorasick, Implementation
-
         self._spellings = spellings
         self._left = _MIN_FAST
         """Number of bytes to search before the fast search is loaded."""
-        self._automaton = BytesAhoCorasick(spellings, implementation=Implementation.ContiguousNFA)
-        self._discord_token: Any = re.compile(_DISCORD_TOKEN)
+        self._automaton: BytesAhoCorasick | None = None
+        self._discord_token: Any = compile_lazily(_DISCORD_TOKEN)
 
     def make_fast(self) -> None:
         """Load the fast search."""
@@ -126,7 +128,16 @@ class _Search:
             self._left = max(self._left - len(data), 0)
             if not self._left:
                 self.make_fast()
-        return self._automaton.find_matches_as_indexes(data, overlapping=True)
+        automaton = self._automaton or self._load_small()
+        return automaton.find_matches_as_indexes(data, overlapping=True)
+
+    def _load_small(self) -> "BytesAhoCorasick":
+        from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+        self._automaton = BytesAhoCorasick(
+            self._spellings, implementation=Implementation.ContiguousNFA
+        )
+        return self._automaton
 
     def find_discord_tokens(self, data: bytes) -> Iterator[int]:
         """Yield the possible positions of the token without a keyword."""
