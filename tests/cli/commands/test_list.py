@@ -54,6 +54,7 @@ def test_sessions_are_listed_newest_first(
     ("conditions", "ids"),
     [
         (("flaky",), ["c798220b"]),
+        (("tide", "flaky"), ["c798220b"]),
         (("--project", "tidepool", "--since", "2026-11-01"), ["94791a87", "8facb961"]),
         (("--until", "2026-01-10"), ["22f08a73"]),
         (("--branch", "HEAD", "换算"), ["035908b6"]),

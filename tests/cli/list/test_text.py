@@ -67,7 +67,7 @@ def test_marks_show_the_state() -> None:
     ]
     assert [line[:1] for line in draw(*rows)] == [" ", "●", "!", " ", "◇"]
     assert list_marks(list_rows(rows), NOW) == [
-        "● open in Claude Code",
+        "● running",
         "! will be deleted by Claude Code within 7 days",
         "◇ deleted by Claude Code; read from the archive",
     ]

@@ -36,7 +36,7 @@ ARCHIVED: Final = "◇"
 PARTIAL: Final = "◌"
 STARRED: Final = "★"
 LEGEND: Final = {
-    RUNNING: "open in Claude Code",
+    RUNNING: "running",
     EXPIRING: f"will be deleted by Claude Code within {SOON.days} days",
     STARRED: "starred by you",
     ARCHIVED: "deleted by Claude Code; read from the archive",
@@ -236,7 +236,7 @@ class _Options(TypedDict):
 
 
 @click.command("list")
-@click.argument("text", required=False)
+@click.argument("words", nargs=-1, metavar="[TEXT]...")
 @click.option("--project", metavar="TEXT", help="Only projects whose path contains TEXT.")
 @click.option("--branch", metavar="NAME", help="Only sessions that ended on this git branch.")
 @click.option(
@@ -265,18 +265,18 @@ class _Options(TypedDict):
 @claude_dir_option
 @json_option
 @click.option("--json-lines", is_flag=True, help="Output JSON Lines, one session per line.")
-def list_command(text: str | None, **options: Unpack[_Options]) -> int:
+def list_command(words: tuple[str, ...], **options: Unpack[_Options]) -> int:
     """List sessions, most recently active first.
 
-    TEXT is one or more words of a title, first prompt or id, in any order. Other commands accept an
-    id, the start of one, or words from a title as SESSION.
+    TEXT matches words of a title, first prompt or id, in any order. Other commands accept an id,
+    the start of one, or words from a title as SESSION.
 
     --errors and --model read every transcript in full the first time; after that, the list also
     shows turn, message and error counts.
 
     \b
       recollect list
-      recollect list flaky --project tidepool --since 7d
+      recollect list flaky tide --project tidepool --since 7d
       recollect list --errors --model opus
       recollect list --tree -n 5
       recollect list -n 0 --json-lines | jq -r .title
@@ -287,7 +287,7 @@ def list_command(text: str | None, **options: Unpack[_Options]) -> int:
         raise UsageError("Use only one of --json and --json-lines.")
     since, until = _find_range(options["since"], options["until"])
     query = SessionQuery(
-        text=text,
+        text=" ".join(words) or None,
         project=options["project"],
         branch=options["branch"],
         model=options["model"],
