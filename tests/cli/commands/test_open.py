@@ -50,8 +50,11 @@ def test_without_a_web_app_the_message_says_how_to_start_one(
     assert done == Finished(
         3,
         "",
-        "recollect: The web app is not running. Start it with `recollect serve` and open "
+        "recollect: The web app is not running. Start it with `recollect serve`, then open "
         f"/s/{SESSION} there.\n",
+    )
+    assert open_link(run_recollect, data) == Finished(
+        3, "", "recollect: The web app is not running. Start it with `recollect serve`.\n"
     )
 
 

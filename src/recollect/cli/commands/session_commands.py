@@ -107,9 +107,8 @@ def open_command(
     elif link is not None:
         click.echo(link)
     if link is None:
-        raise NothingFound(
-            f"The web app is not running. Start it with `recollect serve` and open {path} there."
-        )
+        place = "" if path == "/" else f", then open {path} there"
+        raise NothingFound(f"The web app is not running. Start it with `recollect serve`{place}.")
     if browser and server:
         open_browser(make_sign_in_link(server, path))
     return 0
