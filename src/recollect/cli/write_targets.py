@@ -72,7 +72,7 @@ def choose_target(options: TargetOptions, default: str) -> Path:
     return base
 
 
-yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
+yes_option = click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 DECLINED: Final = "Nothing was done."
 
 

@@ -222,7 +222,7 @@ def test_pruning_keeps_what_is_not_deleted(archived: Home) -> None:
     for path in archived.claude.glob(f"projects/*/{SESSION}.jsonl"):
         path.unlink()
     assert archived.run("prune", "--older-than", "today").code == 2
-    removed = archived.ask("prune", "--older-than", "today", "--yes")
+    removed = archived.ask("prune", "--older-than", "today", "-y")
     assert (removed["sessions"], len(removed["kept"])) == ([SESSION], 7)
     assert len(archived.list_sessions()) == 7
 

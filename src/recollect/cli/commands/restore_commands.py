@@ -20,7 +20,7 @@ from recollect.cli.options import (
     reveal_option,
     session_argument,
 )
-from recollect.cli.write_targets import confirm
+from recollect.cli.write_targets import confirm, yes_option
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
 from recollect.reader.line_blocks import masked_by
@@ -200,7 +200,7 @@ class _Options(file_text.SearchOptions):
     help="With --checkpoint, write below DIR instead of the session's directory.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be written, without writing it.")
-@click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
+@yes_option
 @reveal_option
 @file_text.moved_from_option
 @file_text.all_projects_option
