@@ -23,7 +23,7 @@ def main() -> None:
     # While modules are being imported, an interrupt would print a traceback.
     handler = _let_interrupts_kill()
     name, *arguments = sys.argv[1:] or [""]
-    if name == "statusline" and not {"-h", "--help"}.intersection(arguments):
+    if name == "statusline" and not _needs_click(arguments):
         from recollect.cli.statusline import run_statusline  # without click
 
         run_statusline(arguments)
@@ -52,6 +52,11 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     _exit(code)
+
+
+def _needs_click(arguments: list[str]) -> bool:
+    """Return whether `statusline` is asked for help or for JSON filtered by --jq."""
+    return any(each in ("-h", "--help") or each.split("=")[0] == "--jq" for each in arguments)
 
 
 def _exit(code: int) -> NoReturn:

@@ -60,12 +60,6 @@ def _decide_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
     return value or JSON_FILTER in ctx.meta
 
 
-json_flag = click.option(
-    "--json", "as_json", is_flag=True, help="Output JSON with a versioned schema."
-)
-"""For a command that prints without click."""
-
-
 def json_option(function: F) -> F:
     """Add the options --json, as `as_json`, and --jq, which is applied when JSON is printed."""
     as_json = click.option(

@@ -134,6 +134,16 @@ def test_an_unknown_option_is_reported_in_the_line(run_recollect: RunRecollect) 
     assert ask(run_recollect, "--colour") == expected
 
 
+def test_the_json_can_be_filtered(run_recollect: RunRecollect, data: Path) -> None:
+    """`--jq` works as in other commands; a wrong expression is a usage error, not a line."""
+    pytest.importorskip("jq")
+    assert ask(run_recollect, "--jq", ".model") == Finished(0, "Opus 4.5\n", "")
+    assert ask(run_recollect, "--jq=.today.day") == Finished(0, "2026-11-12\n", "")
+    for wrong in (".model[", ".model.name"):
+        failed = ask(run_recollect, "--jq", wrong)
+        assert (failed.code, failed.stdout) == (2, "")
+
+
 def test_a_closed_or_silent_input_makes_a_line(home: Path) -> None:
     """The line is printed without input, and with input that never ends."""
     command = f'"{sys.executable}" -m recollect statusline'

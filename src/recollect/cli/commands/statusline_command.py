@@ -1,7 +1,7 @@
 """`recollect statusline` as a click command, for help and documentation, and its JSON document.
 
 Calls by Claude Code bypass this module: `recollect.cli.main` runs `recollect.cli.statusline` before
-click is imported.
+click is imported. Only calls with `--jq`, which scripts make, are parsed here.
 """
 
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from recollect.usage.zones import Zone, format_moment
 @click.command("statusline")
 @click.option("--setup", is_flag=True, help="Print the settings.json snippet and exit.")
 @click.option("--no-sync", is_flag=True, help="Don't update the index in the background.")
-@options.json_flag
+@options.json_option
 def statusline_command(*, setup: bool, no_sync: bool, as_json: bool) -> int:
     """Print one line for Claude Code's status line.
 
