@@ -49,9 +49,9 @@ INTRODUCTION = """\
 Generated from the help texts by `make docs`. The package also installs them as man pages:
 `man recollect`, `man recollect-list` and so on.
 
-Data is written to standard output, everything else to standard error. Every command that outputs
-data supports `--json`; see [json.md](json.md). Colours, paging and progress are only used in a
-terminal.
+Data is written to standard output, everything else to standard error. Nearly every command that
+outputs data supports `--json`; see [json.md](json.md). Colours, paging and progress are only used
+in a terminal.
 """
 
 

@@ -20,11 +20,11 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 INTRODUCTION = """\
 # JSON output
 
-Every command that outputs data supports `--json`. It prints one document whose `schema` field names
-its type and version: `recollect.list/2` is version 2 of the output of `recollect list --json`. New
-fields may be added within a version; removing a field or changing its meaning increments the
-version. Non-ASCII characters are escaped, so that text from a transcript cannot control the
-terminal at the end of a pipe.
+Nearly every command that outputs data supports `--json`. It prints one document whose `schema`
+field names its type and version: `recollect.list/2` is version 2 of the output of
+`recollect list --json`. New fields may be added within a version; removing a field or changing its
+meaning increments the version. Non-ASCII characters are escaped, so that text from a transcript
+cannot control the terminal at the end of a pipe.
 
 Wherever there is `--json`, `--jq EXPR` prints what a [jq](https://jqlang.org) expression makes of
 the document: strings as text, with escape sequences made visible, other values as JSON. It needs
@@ -93,11 +93,16 @@ def make_schema(name: str) -> dict[str, Any]:
 def make_page() -> str:
     """Return the page that lists the schemas."""
     rows = [
-        f"| `{name}` | `{name_command(name)}` | [{name_file(name)}]"
+        f"| `{name}` | {_list_commands(name)} | [{name_file(name)}]"
         f"(../src/recollect/schemas/{name_file(name)}) |\n"
         for name in DOCUMENTS
     ]
     return INTRODUCTION + "".join(rows) + EXAMPLE
+
+
+def _list_commands(name: str) -> str:
+    also = ALSO_BY.get(name)
+    return f"`{name_command(name)}`" + (f"; also {also}" if also else "")
 
 
 def name_command(name: str) -> str:
@@ -124,6 +129,12 @@ PRINTED_BY = {
     "archive removal": "archive forget SESSION --json",
 }
 """Commands that cannot be derived from the name of a schema."""
+
+ALSO_BY = {
+    "recollect.archive-status/1": "`enable`, `disable`, `encrypt`, `decrypt`, `forget --undo`",
+    "recollect.archive-removal/1": "`prune`",
+}
+"""Other commands of the same group that print documents of a schema."""
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def test_a_choice_within_a_claude_directory_is_refused(tmp_path: Path) -> None:
     (claude / "projects").mkdir(parents=True)
     chosen = {"RECOLLECT_DATA_DIR": str(claude / "recollect")}
     for environment in ({"HOME": str(tmp_path / "home")}, {"CLAUDE_CONFIG_DIR": str(claude)}):
-        with pytest.raises(UsageError, match="belongs to Claude Code and is never written to"):
+        with pytest.raises(UsageError, match=r"belongs to Claude Code\. Set RECOLLECT_DATA_DIR"):
             find_data_directory(chosen | environment)
 
 
@@ -80,7 +80,7 @@ def test_claude_directories_are_refused(tmp_path: Path) -> None:
     (claude / "deep").mkdir(parents=True)
     (tmp_path / "link").symlink_to(claude / "deep")
     for place in (claude, claude / "new", tmp_path / "link" / "new"):
-        with pytest.raises(UsageError, match="belongs to Claude Code and is never written to"):
+        with pytest.raises(UsageError, match=r"belongs to Claude Code\. Set RECOLLECT_DATA_DIR"):
             refuse_claude_directory(place, [claude])
     refuse_claude_directory(tmp_path / ".claude-data", [claude])
 

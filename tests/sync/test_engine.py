@@ -481,7 +481,7 @@ def test_nothing_is_written_into_a_claude_directory(world: World) -> None:
     world.write("p/a", LINE.encode())
     before = sorted(path.stat().st_mtime_ns for path in world.root.rglob("*"))
     world.data = world.root / "recollect"
-    with pytest.raises(UsageError, match="belongs to Claude Code and is never written to"):
+    with pytest.raises(UsageError, match=r"belongs to Claude Code\. Set RECOLLECT_DATA_DIR"):
         world.sync()
     assert sorted(path.stat().st_mtime_ns for path in world.root.rglob("*")) == before
 

@@ -177,7 +177,7 @@ def _words(message: Message) -> str:
 
 
 def choose_title(facts: Facts, summary: str | None, first_prompt: str | None) -> str | None:
-    """Return the user's title, or else a model's, a summary, or the first prompt."""
+    """Return the user's title, or else a model's, a summary, or the last or first prompt."""
     last = facts.last_prompt if facts.last_prompt and is_own_words(facts.last_prompt) else None
     candidates = (facts.custom_title, facts.ai_title, summary, last, first_prompt)
     return next((title for title in candidates if title), None)

@@ -63,13 +63,13 @@ def make_private_directory(path: Path) -> None:
 
 
 def refuse_claude_directory(path: Path, claude_directories: Iterable[Path]) -> None:
-    """Raise `UsageError` if `path` is in one of these directories, which are never written."""
+    """Raise `UsageError` if `path` is in one of these directories."""
     real = Path(os.path.realpath(path))
     for directory in claude_directories:
         if real.is_relative_to(os.path.realpath(directory)):
             raise UsageError(
-                f"The data directory {path} is in {directory}, which belongs to Claude Code and "
-                f"is never written to. Set {VARIABLE} to another directory."
+                f"The data directory {path} is in {directory}, which belongs to Claude Code. Set "
+                f"{VARIABLE} to another directory."
             )
 
 

@@ -277,8 +277,8 @@ class Archiving:
 
 SIGN_IN = "/sign-in"
 _NO_KEY = (
-    "This needs a key. Open the URL that `recollect serve` printed, or send "
-    "`Authorization: Bearer …` with the key from server.json in the data directory."
+    "This needs a key. Sign in with `recollect open --browser`, or send `Authorization: Bearer …` "
+    "with the key from server.json in the data directory."
 )
 
 

@@ -25,7 +25,7 @@ before and after it.
 QUERIES = """\
 Query syntax of `recollect search`
 
-  timeout retry            both words; case, accents and word forms do not matter
+  timeout retry            both words; case and accents are ignored
   "connection reset"       a phrase
   refact*                  words that start with refact
   timeout -test            timeout, but not test
@@ -35,7 +35,8 @@ Query syntax of `recollect search`
   project:TEXT  session:ID  role:user|assistant|tool|system  tool:NAME  file:PATH  model:TEXT
   branch:TEXT   is:error|subagent|thinking|prompt|command|summary   since:7d   until:2026-11-15
 
-A word that is part of a longer name is found too: `transcript_head` in parse_transcript_header.
+If few sessions match, other forms of the words, parts of longer names (`transcript_head` in
+parse_transcript_header) and results without all of the words are found too.
 """
 
 EXIT_CODES = """\

@@ -117,7 +117,8 @@ def run_command(prompt: str, **options: Unpack[_Options]) -> int:
     Secrets are masked, as in `recollect show`; --keep saves the stream unmasked.
 
     Without --ask, anything that needs your permission is denied. With --ask, you see the command or
-    change and decide; stdin must be a terminal.
+    change and decide; it needs a terminal and cannot be used with --json-lines, --keep or
+    --continue.
 
     \b
       recollect run "why does the tide test fail?"

@@ -144,7 +144,8 @@ def resume_command(
     is passed to claude unchanged.
 
     --at copies the session up to that turn and resumes the copy; neither the session nor your
-    files are changed. To restore files to their state after turn 2, run `recollect restore SESSION
+    files are changed. The copy is in the Claude directory, and is written with --print and --json
+    too. To restore files to their state after turn 2, run `recollect restore SESSION
     --checkpoint 3`; there is no checkpoint after the last turn.
 
     \b
