@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
     """The name to open it by: its id, or its path if the id is ambiguous."""
     title: str | None = None
     project: str | None = None
-    """The work directory."""
+    """The working directory."""
     active: float | None = None
     """Time of the last activity, in seconds since 1970."""
 

@@ -131,7 +131,7 @@ def test_all_sessions_and_those_that_appear(root: ClaudeRoot, options: FollowOpt
 
 
 def test_a_project_by_its_work_directory(tmp_path: Path) -> None:
-    """Only sessions of that work directory are followed, whatever their folder is called."""
+    """Only sessions of that working directory are followed, whatever their folder is called."""
     root = ClaudeRoot(tmp_path)
     root.session(FIRST, prompt("a"))
     (tmp_path / "projects" / "-strange").mkdir()

@@ -59,7 +59,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Search]:
 
 @pytest.mark.parametrize("query", ["tide", "harbour", "the", "error", "recipe", "model test run"])
 def test_a_facet_of_the_sample_sessions_finds_what_it_counts(demo: Search, query: str) -> None:
-    """Titles and other lines without a work directory count for their project too."""
+    """Titles and other lines without a working directory count for their project too."""
     assert demo(query).facets
     assert list_differences(demo, query) == []
     for facet in list_facets(demo, query)[:4]:

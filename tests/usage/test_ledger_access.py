@@ -383,7 +383,7 @@ def test_a_file_without_a_match_follows_its_project() -> None:
 
 
 def test_a_renamed_directory_has_the_most_used_path() -> None:
-    """If no work directory encodes to the name, the most used one is taken."""
+    """If no working directory encodes to the name, the most used one is taken."""
     uses = [DirectoryUse(1, "/a", 2), DirectoryUse(2, "/b", 1), DirectoryUse(3, "/b", 2)]
     assert find_project_paths({1: "x", 2: "x", 3: "x", 4: "y"}, uses) == {
         1: "/b",

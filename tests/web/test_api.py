@@ -170,7 +170,7 @@ def test_subagents_are_listed_when_asked_for(server: RunningServer) -> None:
 
 
 def test_history_of_one_project(server: RunningServer) -> None:
-    """A work directory and the name of its directory mean the same sessions."""
+    """A working directory and the name of its directory mean the same sessions."""
     named = [
         server.get(f"/api/history/sessions?projectPath={quote(name)}").json()["sessions"]
         for name in ("/home/mina/projects/tidepool", "-home-mina-projects-tidepool")

@@ -244,7 +244,7 @@ def iter_sessions(
 ) -> Iterator[SessionListing]:
     """Yield the sessions of `root`, or of all roots, most recently active first.
 
-    `project` is a work directory, or the name of a project's directory below `projects/`. Raises
+    `project` is a working directory, or the name of a project's directory below `projects/`. Raises
     NothingFound when there is no root at all.
     """
     transcripts = list_transcripts(project, include_subagents=include_subagents, root=root)
@@ -312,7 +312,7 @@ def _is_directory_name(project: str | Path) -> bool:
 
 
 def _complete_path(project: str | Path) -> str:
-    """Return a work directory in the form of records; a path of another system is unchanged."""
+    """Return a working directory in the form of records; a path of another system is unchanged."""
     is_complete = any(kind(project).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
     return str(project) if is_complete else str(Path(project).resolve())
 

@@ -3,7 +3,7 @@ names in them: encoded project directories, safe file names, and the ids that fi
 
 Names are functions of strings, without a look at the file system. There is no decoder on purpose,
 because every separator, dot, space and non-ASCII character becomes the same dash and long names are
-hashed; the work directory is read from the records instead.
+hashed; the working directory is read from the records instead.
 
 Nothing here looks inside a root. `CLAUDE_CONFIG_DIR` is one path to Claude Code but a
 comma-separated list to other tools, so the whole value is tried as a path first: a directory with a
@@ -62,7 +62,7 @@ def split_directory(path: str) -> list[str]:
 
 
 def encode_project_path(cwd: str) -> str:
-    """Return the name below `projects/` that current versions give to a work directory.
+    """Return the name below `projects/` that current versions give to a working directory.
 
     The path is used as it is; symbolic links have to be resolved first, as Claude Code does.
     """
@@ -78,7 +78,7 @@ def encode_without_limit(cwd: str) -> str:
 
 
 def list_project_names(cwd: str) -> tuple[str, str]:
-    """Return the names that current and old versions give to a work directory."""
+    """Return the names that current and old versions give to a working directory."""
     return encode_project_path(cwd), encode_without_limit(cwd)
 
 

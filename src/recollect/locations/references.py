@@ -1,9 +1,9 @@
-"""Find transcripts by work directory, and the one transcript that a session reference means.
+"""Find transcripts by working directory, and the one transcript that a session reference means.
 
 A path may have several names below `projects/`, and several paths share one name. Names alone are
 not enough (collisions, hashes that differ between builds, renamed directories), and neither are
-records (some transcripts have no work directory in them), so the caller's `cwd_of` supplies the
-work directory that a transcript records.
+records (some transcripts have no working directory in them), so the caller's `cwd_of` supplies the
+working directory that a transcript records.
 
 References are ids, prefixes of ids, titles and counting back from the newest, over transcripts that
 were found; whether facts come from the files or the index is the caller's choice. A name is
@@ -29,7 +29,7 @@ CwdOf = Callable[[Path], str | None]
 
 
 class WorkDirectory(NamedTuple):
-    """A work directory in every spelling that Claude Code may have recorded."""
+    """A working directory in every spelling that Claude Code may have recorded."""
 
     spellings: tuple[str, ...]
 
@@ -59,7 +59,7 @@ class WorkDirectory(NamedTuple):
 
 
 def work_directory(cwd: str) -> WorkDirectory:
-    """Return a work directory as given and, if this system can resolve it, without links."""
+    """Return a working directory as given and, if this system can resolve it, without links."""
     trimmed = cwd.rstrip("/\\") or cwd
     # A path of another system is relative here and must not be joined to our own directory.
     real = os.path.realpath(trimmed) if Path(trimmed).is_absolute() else trimmed
@@ -69,7 +69,7 @@ def work_directory(cwd: str) -> WorkDirectory:
 def select_transcripts(
     transcripts: Iterable[Transcript], cwd: str, cwd_of: CwdOf
 ) -> tuple[Transcript, ...]:
-    """Return the transcripts that belong to a work directory, ordered by directory.
+    """Return the transcripts that belong to a working directory, ordered by directory.
 
     In a directory of the right name, a transcript is dropped only if it records a different path
     that shares the name: one without a path, or from a subdirectory or a moved directory, stays. In
@@ -127,7 +127,7 @@ class SessionFacts(NamedTuple):
     transcript: Transcript
     title: str | None
     project: str
-    """Its work directory, or else the name of its directory below `projects`."""
+    """Its working directory, or else the name of its directory below `projects`."""
     active: float
     """When it was last active, as a Unix timestamp."""
 

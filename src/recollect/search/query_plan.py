@@ -376,7 +376,7 @@ class ProjectName:
         self._encoded = encode_project_path(text).casefold()
 
     def is_in(self, cwd: str) -> bool:
-        """Whether a work directory, in lower case, contains it."""
+        """Whether a working directory, in lower case, contains it."""
         return self._text in cwd
 
     def is_of_file(self, project: str) -> bool:

@@ -71,7 +71,7 @@ class TextCounts(Struct, frozen=True):
     """The number of texts by value: the number of a name, or 0."""
 
     projects: Counter[tuple[int, str]]
-    """By work directory, or 0, and the directory of the file: either tells the project."""
+    """By working directory, or 0, and the directory of the file: either tells the project."""
     tool: Counter[int]
     model: Counter[int]
     errors: int

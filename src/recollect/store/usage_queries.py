@@ -239,7 +239,7 @@ class UsageQueries:
         yield from map(_make_entry, self.connection.execute(_ALL))
 
     def find_directories(self) -> dict[int, str | None]:
-        """Return the work directory of each row, by its number."""
+        """Return the working directory of each row, by its number."""
         rows = self.connection.execute("SELECT id, cwd FROM messages")
         return {number: self.names.text(cwd) for number, cwd in rows}
 

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class DirectoryUse(Struct, frozen=True):
-    """The number of messages of a file that were written in a work directory."""
+    """The number of messages of a file that were written in a working directory."""
 
     file_id: int
     cwd: str
@@ -48,7 +48,7 @@ class DirectoryUse(Struct, frozen=True):
 def find_project_paths(
     projects: Mapping[int, str], uses: Collection[DirectoryUse]
 ) -> dict[int, str]:
-    """Return the work directory of each file's project.
+    """Return the working directory of each file's project.
 
     `projects` maps files to the names of their project directories below `projects/`. The work
     directory is the one that encodes to that name, wherever else the session went. Several
@@ -213,7 +213,7 @@ def _merge_days(
 
 
 def find_file_project_paths(ledger: UsageLedger) -> dict[int, str]:
-    """Return the work directory of each file's project."""
+    """Return the working directory of each file's project."""
     found = ledger.queries.sum_up(("file_id", "cwd"))
     uses = [
         DirectoryUse(file_id, found.names.get(cwd, ""), messages)

@@ -76,7 +76,7 @@ class ReportRow(Struct, frozen=True, kw_only=True):
     models: tuple["ReportRow", ...] = ()
     """The same totals by model, if requested."""
     project: str | None = None
-    """Sessions only: the work directory."""
+    """Sessions only: the working directory."""
     title: str | UnsetType | None = UNSET
     """Sessions only: the title as in lists, if requested; None if there is none."""
     first: int | None = None

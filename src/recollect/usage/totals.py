@@ -116,7 +116,7 @@ class SourceFile(Struct, frozen=True):
     session_id: str = ""
     kind: str = TranscriptKind.SESSION.value
     project_path: str | None = None
-    """The work directory that the project is named after."""
+    """The working directory that the project is named after."""
     agent_type: str | None = None
 
     @property

@@ -5,8 +5,8 @@ Pages have tags instead of secrets. A click on a tag sends its kind and number h
 pages get secrets from the server; programs with the access key do not.
 
 A file is restored only with `--allow-run`, and only for pages of this server (`RunAccess`). A
-transcript can name any path and any work directory, so the file must be in a directory that has a
-project directory of Claude Code, which no transcript can forge. Hidden files, files in hidden
+transcript can name any path and any working directory, so the file must be in a directory that has
+a project directory of Claude Code, which no transcript can forge. Hidden files, files in hidden
 directories and home directories are left to `recollect restore`, because some settings run
 programs. The audit log has a line for every restored file.
 """

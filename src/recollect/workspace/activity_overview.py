@@ -70,7 +70,7 @@ def group_projects(listings: Iterable[SessionListing]) -> list[ProjectMembers]:
 
 
 def is_named_after(project: str, path: str) -> bool:
-    """Return whether a project directory is named after a work directory."""
+    """Return whether a project directory is named after a working directory."""
     return project in list_project_names(path)
 
 
@@ -280,7 +280,7 @@ def _describe_group(
 ) -> ProjectGroup:
     """Describe a group; `named` has the work directories that project directories are named after.
 
-    Usage is known by work directory, even where the project directory has another name.
+    Usage is known by working directory, even where the project directory has another name.
     """
     own = {each.cwd for each in members.listings if each.cwd in usage}
     own.update(path for each in members.projects for path in named.get(each, ()))

@@ -16,7 +16,7 @@ needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="runs a script 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """A work directory whose name needs quoting."""
+    """A working directory whose name needs quoting."""
     work = tmp_path / "it's here"
     work.mkdir()
     return work

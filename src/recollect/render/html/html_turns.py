@@ -84,7 +84,7 @@ class Frame(Struct, frozen=True, kw_only=True):
     """Formats the cost of the session up to the end of a turn."""
 
     def shorten(self, path: str) -> str:
-        """Return a path below the work directory relative to it, and any other text as it is."""
+        """Return a path below the working directory relative to it, and any other text as it is."""
         return shorten_path(path, self.directory)
 
     def show_title(self, call: ToolStep) -> str:

@@ -71,7 +71,7 @@ class FilesPage(Struct, frozen=True, kw_only=True):
 
     project: str
     directory: str | None
-    """The work directory of its sessions."""
+    """The working directory of its sessions."""
     projects: tuple[ProjectRow, ...]
     text: str
     files: tuple[FileRow, ...]
