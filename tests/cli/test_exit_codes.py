@@ -54,7 +54,7 @@ def test_a_result_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_interrupt_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    """Ctrl-C needs no message."""
+    """Ctrl+C needs no message."""
     assert run(program(fail(KeyboardInterrupt())), []) == 130
     assert capsys.readouterr() == ("", "")
 

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment, in a terminal, where it reaches all processes of the program."""
+"""Ctrl+C at any moment, in a terminal, where it reaches all processes of the program."""
 
 import os
 import random

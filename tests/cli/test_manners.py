@@ -157,7 +157,7 @@ def test_a_reader_that_leaves_is_no_error(home: Path, name: str) -> None:
 @pytest.mark.parametrize("delay", [0.02, 0.05, 0.1, 0.2, 0.4])
 @pytest.mark.parametrize("name", ["usage", "search"])
 def test_an_interrupt_is_quiet(home: Path, name: str, delay: float) -> None:
-    """Ctrl-C ends a command immediately, at any time, without a message."""
+    """Ctrl+C ends a command immediately, at any time, without a message."""
     arguments = ["recollect", *CALLS[name]]
     start = "import sys; from recollect.cli import main; sys.stderr.write('.'); sys.stderr.flush()"
     process = subprocess.Popen(

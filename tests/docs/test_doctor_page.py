@@ -44,8 +44,8 @@ def test_limits_are_those_of_the_code() -> None:
 
 
 def test_reasons_are_those_of_the_reader() -> None:
-    """Every reason of a damaged range is explained."""
-    explained = names(PAGE[PAGE.index("`reason` of a damaged range") :])[1:]
+    """Every reason of a damaged region is explained."""
+    explained = names(PAGE[PAGE.index("`reason` of a damaged region") :])[1:]
     assert explained == [
         transcript_reader.NO_RECORD,
         transcript_reader.CUT_SHORT,

@@ -145,7 +145,7 @@ def test_nothing_is_written_into_a_claude_directory(
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("prompts", [150, 600])
 def test_an_interrupt_leaves_nothing(tmp_path: Path, safe_environment: None, prompts: int) -> None:
-    """Ctrl-C while a file is written, by one process or several: exit code 130, and no file."""
+    """Ctrl+C while a file is written, by one process or several: exit code 130, and no file."""
     path = write_session(tmp_path / "claude", [say("<b> x = 1\n" * 2_000) for _ in range(prompts)])
     place = tmp_path / "place"
     place.mkdir()

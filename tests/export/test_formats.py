@@ -98,7 +98,7 @@ def test_raw_lines_are_byte_identical(tmp_path: Path) -> None:
 
 
 def test_raw_lines_of_a_torn_file_stay_apart(tmp_path: Path) -> None:
-    """An unfinished last line is not joined with the first line of a subagent."""
+    """An incomplete last line is not joined with the first line of a subagent."""
     path = write_session(tmp_path, [say("hello")])
     torn = path.read_bytes() + b'{"type":"user","uu'
     path.write_bytes(torn)

@@ -73,7 +73,7 @@ def test_drift_is_counted_by_type(tmp_path: Path) -> None:
 
 
 def test_damage_is_listed_with_its_position(tmp_path: Path) -> None:
-    """Each damaged range has file, offset, length and reason; salvaged records are counted."""
+    """Each damaged region has file, offset, length and reason; salvaged records are counted."""
     cut = PROMPT[:-20] + "\n"
     report = check_text(tmp_path, PROMPT + "no json\n" + cut + ANSWER)
     assert report.damaged == (

@@ -122,7 +122,7 @@ def test_a_session_that_another_client_has_open_is_refused(tmp_path: Path) -> No
     ClaudeRoot(tmp_path).client(os.getpid(), SESSION)
     environment = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
     resumed = make(tmp_path, session=SESSION, environment=environment)
-    with pytest.raises(UsageError, match=rf"open in another Claude Code \(process {os.getpid()}\)"):
+    with pytest.raises(UsageError, match=rf"open in another Claude Code process \({os.getpid()}\)"):
         check_not_running(plan_first(resumed), resumed)
     others: list[dict[str, Any]] = [{"session": SESSION, "fork": True}, {"session": MESSAGE}, {}]
     for more in others:

@@ -67,7 +67,7 @@ def _exit(code: int) -> NoReturn:
 
 
 def _let_interrupts_kill() -> "signal._HANDLER":
-    """Exit silently on Ctrl-C, unless it is ignored; return the previous handler."""
+    """Exit silently on Ctrl+C, unless it is ignored; return the previous handler."""
     handler = signal.getsignal(signal.SIGINT)
     if handler != signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

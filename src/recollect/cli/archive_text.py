@@ -39,7 +39,7 @@ def iter_key_warning(columns: int, *, has_passphrase: bool) -> Iterator[str]:
     yield from terminal_output.wrap(
         f"No one can read an encrypted archive without its {key}, not even you or Recollect. If "
         f"the {key} is lost, every session that Claude Code has deleted is lost. Keep a copy of it "
-        "where you will still find it in years, for example in a password manager.",
+        "where you can still find it years from now, for example in a password manager.",
         columns,
         "",
     )
@@ -76,8 +76,8 @@ def iter_status(status: archive_reports.ArchiveStatus, columns: int) -> Iterator
     if status.is_rewriting:
         word = "encrypt" if status.recipients else "decrypt"
         yield from terminal_output.wrap(
-            f"`recollect archive {word}` is running or was interrupted. If it was, run it again "
-            "with the same options to finish it.",
+            f"`recollect archive {word}` is running or was interrupted. If it was interrupted, run "
+            "it again with the same options.",
             columns,
             "",
         )

@@ -252,7 +252,7 @@ class Picker:
             (("f1",), True, self._switch_help),
             (("?",), has_no_query, self._switch_help),
             (("escape",), True, self._leave),
-            # An unbound Alt key must not quit the picker, but Ctrl-C right after Esc must.
+            # An unbound Alt key must not quit the picker, but Ctrl+C right after Esc must.
             (("escape", Keys.Any), True, lambda: None),
             (("escape", "c-c"), True, self._quit),
             (("escape", "c-d"), True, self._quit),

@@ -31,12 +31,12 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("type", "search titles, prompts and full text"),
     ("↑ ↓", "select; also PgUp PgDn Home End"),
     ("Enter", "read it, at the match if there is one; q returns here"),
-    ("Alt-R", "resume it in Claude Code"),
-    ("Alt-C", "copy the resume command"),
-    ("Alt-P", "this project or everywhere; also Ctrl-R"),
-    ("Alt-B", "only the branch of the selected session"),
-    ("Alt-E", "only sessions with failures"),
-    ("Alt-D", "only today, the last 7 or 30 days"),
+    ("Alt+R", "resume it in Claude Code"),
+    ("Alt+C", "copy the resume command"),
+    ("Alt+P", "this project or everywhere; also Ctrl+R"),
+    ("Alt+B", "only the branch of the selected session"),
+    ("Alt+E", "only sessions with errors"),
+    ("Alt+D", "only today, the last 7 or 30 days"),
     ("F1", "toggle this help; also ? before you type"),
     ("Esc", "close this help, or quit"),
 )
@@ -45,12 +45,12 @@ HINTS: tuple[str, ...] = (
     "Enter read",
     "F1 help",
     "Esc quit",
-    "Alt-R resume",
-    "Alt-C copy command",
-    "Alt-P project",
-    "Alt-B branch",
-    "Alt-E failures",
-    "Alt-D date",
+    "Alt+R resume",
+    "Alt+C copy command",
+    "Alt+P project",
+    "Alt+B branch",
+    "Alt+E errors",
+    "Alt+D date",
 )
 """The most important first: as many are shown as fit."""
 
@@ -82,13 +82,13 @@ def render_rows(state: PickerState, columns: int, lines: int, now: datetime) -> 
 def _suggest(state: PickerState) -> str:
     """Return a hint at the key that lists more."""
     if state.errors_only:
-        return "Alt-E lists sessions without failures too."
+        return "Alt+E lists sessions without errors too."
     if state.branch is not None:
-        return "Alt-B lists other branches too."
+        return "Alt+B lists other branches too."
     if state.dates is not DateFilter.ALWAYS:
-        return "Alt-D lists older sessions too."
+        return "Alt+D lists older sessions too."
     is_narrow = state.scope is PickerScope.PROJECT
-    return "Alt-P searches everywhere." if is_narrow else "Try fewer words."
+    return "Alt+P searches everywhere." if is_narrow else "Try fewer words."
 
 
 def measure_title(state: PickerState, columns: int) -> int:
@@ -172,7 +172,7 @@ def render_status(state: PickerState, columns: int) -> list[Fragment]:
     """Render the scope and the number of sessions, or a message."""
     if state.message:
         return [("class:message", clip(join_lines(state.message), columns))]
-    filters = (state.branch, "with failures" if state.errors_only else "", state.dates.value)
+    filters = (state.branch, "with errors" if state.errors_only else "", state.dates.value)
     shown = ", ".join([state.scope.value, *map(_safe, filter(None, filters))])
     count = f"{len(state.rows):,} of {len(state.listings):,} sessions, {shown}"
     if unread := list_unread(state):

@@ -64,7 +64,7 @@ COMMANDS = {
     "why": "Show the prompts behind a commit.",
     "restore": "Restore a file to an earlier version, or files to a checkpoint.",
     "checkpoints": "List the checkpoints of a session.",
-    "chat": "Talk to Claude Code in the terminal.",
+    "chat": "Chat with Claude Code in the terminal.",
     "run": "Run a prompt in Claude Code and watch it work.",
     "resume": "Resume a session in Claude Code.",
     "replay": "Replay a session or a saved stream as it happened.",

@@ -283,8 +283,8 @@ def _iter_remarks(report: UsageReport, burn_rate: BurnRate | None) -> Iterator[s
         )
     if any(client.messages is not None for client in clients):
         yield (
-            "Clients up to 1.0.2x recorded a cost per message but no total: Claude Code's figure "
-            "is then the sum of those."
+            "Claude Code up to 1.0.2x recorded a cost per message but no total, so its figure is "
+            "the sum of those costs."
         )
 
 

@@ -142,7 +142,7 @@ class HealthReport(Struct, frozen=True, kw_only=True):
 
     @property
     def damaged_count(self) -> int:
-        """Return the number of damaged ranges, including those not listed."""
+        """Return the number of damaged regions, including those not listed."""
         return len(self.damaged) + self.damaged_omitted
 
     @property

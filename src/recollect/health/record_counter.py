@@ -1,6 +1,6 @@
 """Count records one at a time, in constant memory.
 
-The number of distinct names and of listed damaged ranges is limited, because a broken or hostile
+The number of distinct names and of listed damaged regions is limited, because a broken or hostile
 file may have a new one on every line. Everything beyond the limit is still counted.
 """
 
@@ -20,7 +20,7 @@ MAX_NAMES = 1000
 """Maximum number of distinct names in a table; others are counted together."""
 
 MAX_DAMAGED = 10_000
-"""Maximum number of damaged ranges that are listed."""
+"""Maximum number of damaged regions that are listed."""
 
 OTHER_NAMES = "(other names)"
 STREAM = "stream"

@@ -240,7 +240,7 @@ def start_client(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
-        # A separate process group, so that Ctrl-C reaches the client once, through us, and not
+        # A separate process group, so that Ctrl+C reaches the client once, through us, and not
         # twice.
         process_group=None if sys.platform == "win32" else 0,
         preexec_fn=_make_exit_with_parent() if sys.platform == "linux" else None,  # noqa: PLW1509 - no thread has been started yet

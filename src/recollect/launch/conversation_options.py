@@ -180,9 +180,9 @@ def check_not_running(
         time.sleep(_STEP_SECONDS)
     if running is not None:
         raise UsageError(
-            f"Session {launch.session_id} is open in another Claude Code (process {running.pid}). "
-            "End that one first, or fork the session: two clients on one session would "
-            "split it into branches that do not see each other."
+            f"Session {launch.session_id} is open in another Claude Code process ({running.pid}). "
+            "End that one first, or fork the session: two processes would split it into "
+            "diverging branches."
         )
 
 

@@ -113,7 +113,7 @@ class Damaged(Record, frozen=True, tag="<damaged>"):
 
 
 class Torn(Record, frozen=True, tag="<torn>"):
-    """An unfinished last line; a client may be writing it right now."""
+    """An incomplete last line; a client may be writing it right now."""
 
 
 class Blank(Record, frozen=True, tag="<blank>"):

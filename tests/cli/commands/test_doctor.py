@@ -59,7 +59,7 @@ def test_damage_has_its_own_exit_code(run_recollect: RunRecollect, tmp_path: Pat
     root = make_root(tmp_path, RECORD + "no json\n")
     result = run_recollect("doctor", str(root))
     verdict = result.stdout.splitlines()[-1]
-    expected = "Not everything could be read: 1 damaged place. The rest is fine."
+    expected = "Not everything could be read: 1 damaged region. The rest is fine."
     assert (result.code, verdict) == (4, expected)
 
 

@@ -88,7 +88,7 @@ class Follower:
         self.process.communicate()
 
     def interrupt(self) -> tuple[int, str, str]:
-        """Press Ctrl-C; return the exit code and the remaining output."""
+        """Press Ctrl+C; return the exit code and the remaining output."""
         self.process.send_signal(signal.SIGINT)
         stdout, stderr = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, stdout, stderr
@@ -257,7 +257,7 @@ def test_what_is_written_after_a_place_follows(root: ClaudeRoot, followers: list
 def test_a_growing_session_is_drawn_as_it_grows(
     root: ClaudeRoot, followers: list[Follower]
 ) -> None:
-    """A call is shown before its result, then the result, then a subagent; Ctrl-C is quiet."""
+    """A call is shown before its result, then the result, then a subagent; Ctrl+C is quiet."""
     follower = Follower(FIRST, "--claude-dir", str(root.path), "--turns", "0")
     followers.append(follower)
     follower.read_until("ended")

@@ -82,7 +82,7 @@ Drift
     1  user  uuid
 
 Damage
-  Damaged data in 12 places:
+  12 damaged regions:
     projects/-home-mina-pro…ool/01234567-89ab-4cde-8f01-23456789abcd.jsonl
           at 828        1 byte  no record
       at 140,864  25,415 bytes  cut short
@@ -97,7 +97,7 @@ Damage
     c.jsonl
       symbolic link to outside the directory
 
-Not everything could be read: 12 damaged places, 1 oversized line. The
+Not everything could be read: 12 damaged regions, 1 oversized line. The
 rest is fine.
 """
 
@@ -140,7 +140,7 @@ def test_nothing_to_report() -> None:
         (HealthReport(files=2), "No problems: 2 files, every byte read and understood."),
         (
             HealthReport(files=2, torn=(FileLocation(file="x", offset=0, length=1),)),
-            "No problems: 2 files, every byte read and understood except 1 unfinished last line.",
+            "No problems: 2 files, every byte read and understood except 1 incomplete last line.",
         ),
         (
             HealthReport(files=2, unknown_types={"new": 1}),
@@ -150,7 +150,7 @@ def test_nothing_to_report() -> None:
             HealthReport(
                 damaged_omitted=1, refused=(RefusedFile(file="x", reason="y", failed=True),)
             ),
-            "Not everything could be read: 1 damaged place, 1 unreadable file. The rest is fine.",
+            "Not everything could be read: 1 damaged region, 1 unreadable file. The rest is fine.",
         ),
     ],
 )

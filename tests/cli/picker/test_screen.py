@@ -72,8 +72,8 @@ def test_the_newest_session_is_chosen_and_previewed(picker: Terminal) -> None:
     assert lines[1].startswith("▸ 1 d ago     letterpress")
     assert lines[-2] == "8 of 8 sessions, everywhere"
     assert lines[-1] == (
-        "Enter read  F1 help  Esc quit  Alt-R resume  Alt-C copy command  Alt-P project  "
-        "Alt-B branch  Alt-E failures  Alt-D date"
+        "Enter read  F1 help  Esc quit  Alt+R resume  Alt+C copy command  Alt+P project  "
+        "Alt+B branch  Alt+E errors  Alt+D date"
     )
 
 
@@ -176,7 +176,7 @@ def test_the_keys_are_listed(picker: Terminal) -> None:
     """A question mark shows and hides them; Escape hides them first, then quits."""
     for key in ("?", ESCAPE):
         picker.send("?")
-        picker.wait_for_text("only sessions with failures")
+        picker.wait_for_text("only sessions with errors")
         picker.send(key)
         picker.wait_for_text("session ba574db1")
     picker.send(ESCAPE)

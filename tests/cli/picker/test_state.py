@@ -121,11 +121,11 @@ def test_failures_are_counted_when_they_are_asked_for(tmp_path: Path) -> None:
     listings = workspace.sessions().sessions
     assert [each.error_count for each in listings] == [None, None]
     state = switch_errors(open_state((*listings, PRESS), "/nowhere"))
-    assert render_status(state, 80)[0][1].endswith("with failures, 3 not read yet")
+    assert render_status(state, 80)[0][1].endswith("with errors, 3 not read yet")
     counts = Sources(workspace, made.transcripts()).count_failures(list_unread(state), 60)
     counted = add_failures(state, counts)
     assert _ids(counted) == [FIRST]
-    assert render_status(counted, 80)[0][1].endswith("1 of 3 sessions, everywhere, with failures")
+    assert render_status(counted, 80)[0][1].endswith("1 of 3 sessions, everywhere, with errors")
     assert list_unread(switch_errors(counted)) == []
 
 

@@ -224,7 +224,7 @@ def test_keys_are_shown(reader: Visit) -> None:
 
 
 def test_going_anywhere_by_name(reader: Visit) -> None:
-    """Ctrl-K goes to a session or a page by a few letters of its name, or searches for them."""
+    """Ctrl+K goes to a session or a page by a few letters of its name, or searches for them."""
     page = reader.page
     page.keyboard.press("Control+k")
     page.keyboard.type("harbour import")

@@ -1,4 +1,4 @@
-"""`recollect chat`: talk to Claude Code in the terminal."""
+"""`recollect chat`: chat with Claude Code in the terminal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Options(TypedDict):
 @colour_option
 @claude_dir_option
 def chat_command(**options: Unpack[_Options]) -> int:
-    """Talk to Claude Code in the terminal.
+    """Chat with Claude Code in the terminal.
 
     Starts your own `claude` in this directory, or continues SESSION in its own, and shows its work
     as `recollect show` does. Permission prompts show the command or the change and wait for your

@@ -241,7 +241,7 @@ def _describe_machine(report: HealthReport, columns: int) -> dict[str, Iterable[
 def describe_verdict(report: HealthReport) -> str:
     """Summarise in one sentence whether everything could be read and is known."""
     problems = (
-        (report.damaged_count, "damaged place"),
+        (report.damaged_count, "damaged region"),
         (len(report.oversized), "oversized line"),
         (sum(refused.failed for refused in report.refused), "unreadable file"),
     )
@@ -250,7 +250,7 @@ def describe_verdict(report: HealthReport) -> str:
         return f"Not everything could be read: {found}. The rest is fine."
     if report.has_drift:
         return "Everything could be read, but some of it is new to this version. Nothing is lost."
-    torn = format_count(len(report.torn), "unfinished last line")
+    torn = format_count(len(report.torn), "incomplete last line")
     exception = f" except {torn}" if report.torn else ""
     files = format_count(report.files, "file")
     return f"No problems: {files}, every byte read and understood{exception}."
@@ -316,8 +316,8 @@ def _iter_damage(report: HealthReport, columns: int) -> Iterator[str]:
         for places in (report.oversized, report.torn)
     )
     refused = [(found.file, (found.reason,)) for found in report.refused]
-    words = f"Damaged data in {format_count(report.damaged_count, 'place')}:"
-    yield from _iter_by_file(words, "place", damaged, columns)
+    words = f"{format_count(report.damaged_count, 'damaged region')}:"
+    yield from _iter_by_file(words, "region", damaged, columns)
     if report.salvaged:
         yield from terminal_output.wrap(
             f"Records salvaged from damaged lines: {report.salvaged:,}", columns

@@ -187,7 +187,7 @@ _HOW: Final = (
         type=click.Choice(["inline", "beside", "none"]),
         default="inline",
         show_default=True,
-        help="Embed images, save them as files beside the page, or omit them.",
+        help="inline: embed images; beside: save them as separate files; none: omit them.",
     ),
     click.option(
         "--theme",
@@ -408,7 +408,7 @@ def _watch(
     from recollect.workspace.session_exports import SessionExport
 
     _report(export.report(), as_json=False)
-    click.echo(f"Watching {request.names[0]}. Press Ctrl-C to stop.", err=True)
+    click.echo(f"Watching {request.names[0]}. Press Ctrl+C to stop.", err=True)
     options = replace(export.exporter.options, force=True)
 
     def write_again() -> None:

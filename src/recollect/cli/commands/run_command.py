@@ -145,7 +145,9 @@ def run_command(prompt: str, **options: Unpack[_Options]) -> int:
 
 def _run_interactively(prompt: str, options: _Options) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("--ask needs a terminal, to show the questions and read the answers.")
+        raise UsageError(
+            "--ask needs a terminal, to show permission prompts and read your answers."
+        )
     for name, is_given in (
         ("--json-lines", options["json_lines"]),
         ("--keep", options["keep"]),

@@ -39,7 +39,7 @@ MAX_PORT = 65535
 @click.option(
     "--print-url",
     is_flag=True,
-    help="Print the one-time sign-in link, for example for an SSH tunnel.",
+    help="Print the one-time sign-in URL, for example for an SSH tunnel.",
 )
 @click.option("--demo", is_flag=True, help="Use the sample sessions that come with Recollect.")
 @click.option(
@@ -73,13 +73,13 @@ def serve_command(  # noqa: PLR0913 - one parameter per option
 ) -> int:
     """Browse, search and follow sessions in the browser.
 
-    The server listens on this machine only and opens a one-time sign-in link in your browser; no
+    The server listens on this machine only and opens a one-time sign-in URL in your browser; no
     one else has access. Press Ctrl+C to stop it.
 
     \b
       recollect serve
       recollect serve --print-url    # for ssh -L 8765:127.0.0.1:8765
-      recollect serve --allow-run    # converse with Claude Code in the browser
+      recollect serve --allow-run    # chat with Claude Code in the browser
       recollect serve --demo
     """
     from recollect.web.server import check_host, serve  # slow to import

@@ -1,4 +1,4 @@
-// Ctrl-K: go to any session or page by typing a few letters of its name, or search for them.
+// Ctrl+K: go to any session or page by typing a few letters of its name, or search for them.
 
 import { getElement } from "./elements.js";
 import { fetchJson } from "./fragments.js";
