@@ -46,7 +46,7 @@ def test_health_equals_the_report_of_doctor(broken: RunningServer) -> None:
         " offset 30,337, 8 bytes · not a record"
     ]
     cards = {text.split(" ", 1)[0]: text for text in find_texts(page, "section", class_="card")}
-    assert cards["Format"].endswith("Unknown record types brand-new 1")
+    assert cards["Drift"].endswith("Unknown record types brand-new 1")
     assert cards["Leftover"].endswith(f"tasks/{LEFT} tasks 1 2 bytes")
     assert find_texts(page, "p", class_="advice") == [
         f"Other users of this machine can read it. To restrict access: chmod 700 {broken.root}",

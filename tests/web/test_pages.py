@@ -220,11 +220,11 @@ def test_sessions_that_are_overdue(tmp_path: Path) -> None:
     with run_server(tmp_path, root, variables={"RECOLLECT_NOW": "2027-03-01T12:00:00Z"}) as server:
         server.wait_for_figures()
         kept = find_texts(server.get("/sessions").body, "td", class_="kept-cell")
-        assert kept == ["due now"]
+        assert kept == ["due for deletion"]
         home = server.get("/").body
         assert find_texts(home, "section", class_="this-week") == []
-        assert find_texts(home, "section", class_="expiring")[0].endswith("due now")
-        assert "due now" not in find_texts(home, "section", class_="recent")[0]
+        assert find_texts(home, "section", class_="expiring")[0].endswith("due for deletion")
+        assert "due for deletion" not in find_texts(home, "section", class_="recent")[0]
 
 
 def test_a_call_has_all_that_it_was_given_on_request() -> None:

@@ -132,8 +132,8 @@ FORM = {
 def test_a_form_is_filled_in_and_thinking_set(chat_desk: Visit, talker: Talker) -> None:
     """A form of an MCP server has the right fields, and the levels of the model are offered."""
     page = start(chat_desk, talker.project)
-    thinking = page.get_by_label("Thinking")
-    expect(thinking.locator("option")).to_have_text(["Default thinking", "low", "high"])
+    thinking = page.get_by_label("Effort")
+    expect(thinking.locator("option")).to_have_text(["Default effort", "low", "high"])
     thinking.select_option("high")
     send(page, f"elicit {json.dumps(FORM)}")
     card = wait_for_card(page)
@@ -149,7 +149,7 @@ def test_a_form_is_filled_in_and_thinking_set(chat_desk: Visit, talker: Talker) 
     page.reload()
     expect(thinking).to_have_value("high")
     with page.expect_response("**/settings"):
-        thinking.select_option("Default thinking")
+        thinking.select_option("Default effort")
     page.reload()
     expect(thinking).to_have_value("on")
     end(page)

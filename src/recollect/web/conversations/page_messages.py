@@ -353,7 +353,7 @@ ACTIONS: Final[dict[str, Action]] = {
     ),
     "answers": Action(answers.AnswerBody, "Answer an open request, once."),
     "interrupt": Action(NoBody, "Interrupt the turn."),
-    "settings": Action(SettingsBody, "Change the model, permission mode or thinking level."),
+    "settings": Action(SettingsBody, "Change the model, permission mode or effort."),
     "compact": Action(NamedBody, "Compact the conversation; `name` tells the model what to keep."),
     "withdraw": Action(NamedBody, "Withdraw the queued prompt `name`."),
     "edit": Action(
