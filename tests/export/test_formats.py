@@ -17,9 +17,9 @@ from recollect.documents.session_documents import ShowDocument
 from recollect.documents.turn_documents import TurnView
 from recollect.errors import UsageError
 from recollect.export import ExportOptions, Format, Images, Level, Table, Theme
-from recollect.export.digest import estimate_tokens
 from recollect.export.export_content import SessionPart
 from recollect.export.exporter import Exporter
+from recollect.export.plain_formats import estimate_tokens
 from recollect.library.opening import open_session
 from recollect.render.views.turn_views import build_turn_views, complete_turn
 from recollect.session.session import Session

@@ -20,7 +20,6 @@ from recollect.documents.command_reports import ExportDocument, ExportedFile, Ma
 from recollect.documents.session_listing import Metadata
 from recollect.documents.turn_documents import TurnView
 from recollect.export import (
-    digest,
     export_options,
     export_tables,
     html_pages,
@@ -210,7 +209,7 @@ class Exporter:
     ) -> Iterator[writing.Piece]:
         match self.options.format:
             case export_options.Format.MARKDOWN if self.options.budget is not None:
-                return digest.iter_digest(content, self.options.budget)
+                return plain_formats.iter_digest(content, self.options.budget)
             case export_options.Format.TEXT:
                 from recollect.export.text_format import iter_text  # loads rich
 
