@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from recollect.documents.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
-from recollect.health.record_counter import MAX_DAMAGED
+from recollect.health.file_checks import MAX_DAMAGED
 from recollect.reader import transcript_reader
 from recollect.reader.line_blocks import MAX_LINE
 from tests.docs.documented import fields_of, names

@@ -1,4 +1,4 @@
-"""Tests of recollect.health.file_checks and recollect.health.record_counter."""
+"""Tests of recollect.health.file_checks and recollect.health.file_checks."""
 
 import json
 import sys
@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from recollect.documents.health_report import DamagedRange, FileLocation, HealthReport, RefusedFile
 from recollect.errors import NothingFound
-from recollect.health.file_checks import InputFile, Inputs, check_files, list_inputs
-from recollect.health.record_counter import MAX_DAMAGED, MAX_NAMES, count
+from recollect.health.file_checks import (
+    MAX_DAMAGED,
+    MAX_NAMES,
+    InputFile,
+    Inputs,
+    check_files,
+    count,
+    list_inputs,
+)
 from recollect.reader.line_blocks import MAX_LINE
 from recollect.render.terminal import display_path
 
