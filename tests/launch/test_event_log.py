@@ -2,6 +2,7 @@
 
 import asyncio
 
+from recollect.launch.conversation_client import EventLog
 from recollect.launch.conversation_events import (
     BlockStarted,
     ConversationEvent,
@@ -10,7 +11,6 @@ from recollect.launch.conversation_events import (
     RecordReceived,
     TextStreamed,
 )
-from recollect.launch.event_log import EventLog
 from recollect.records.conversation_records import Assistant
 
 

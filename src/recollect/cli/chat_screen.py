@@ -31,8 +31,8 @@ from recollect.cli.follow_text import render_notice
 from recollect.cli.interactive_run import ChatOutput
 from recollect.cli.terminal_output import count_columns
 from recollect.errors import RecollectError, UsageError
-from recollect.launch.client_replies import SlashCommand
 from recollect.launch.context_references import ProjectPath, list_paths, match_paths
+from recollect.launch.control_messages import SlashCommand
 from recollect.launch.conversation import Conversation
 from recollect.launch.conversation_events import ConversationStatus, RequestAsked, RequestSettled
 from recollect.quantities import format_count

@@ -13,15 +13,13 @@ from msgspec.structs import replace
 
 from recollect.errors import ClientFailure, RecollectError, UsageError
 from recollect.launch import (
-    client_replies,
     control_messages,
     conversation_client,
     conversation_events,
     conversation_options,
     conversation_process,
 )
-from recollect.launch.client_replies import ClientInfo, ContextUsage
-from recollect.launch.control_messages import encode_prompt, make_response
+from recollect.launch.control_messages import ClientInfo, ContextUsage, encode_prompt, make_response
 from recollect.launch.conversation_state import QueuedPrompt
 from recollect.launch.stream_session import StreamSession
 from recollect.records.decoding import decode_value
@@ -115,7 +113,7 @@ class Conversation(conversation_client.ConversationClient):
             self._publish(withdrawn)
             return bool(withdrawn)
         reply = await self._request("cancel_async_message", message_uuid=uuid)
-        is_cancelled = client_replies.read_cancelled(reply)
+        is_cancelled = control_messages.read_cancelled(reply)
         if is_cancelled:
             self._publish(self._state.withdraw(uuid))
         return is_cancelled
@@ -173,7 +171,7 @@ class Conversation(conversation_client.ConversationClient):
             await self._request("apply_flag_settings", settings={"effortLevel": level})
             if level is None and before is not None:
                 reply = await self._request("get_settings")
-                self._is_outdated = client_replies.read_effort(reply) == before
+                self._is_outdated = control_messages.read_effort(reply) == before
         self._publish(self._state.change_settings(effort=level or ""))
 
     async def context_usage(self) -> ContextUsage:

@@ -1,26 +1,32 @@
-"""The client of a conversation: started when needed, ended when idle, then started again.
+"""The client of a conversation, started when needed, ended when idle, then started again; and the
+log of its events for any number of readers.
 
 A client that dies, hangs or prints garbage causes an event; exceptions are raised only for callers
-who request something impossible. Must be used from one event loop only.
+who request something impossible. A reader that reconnects resumes after the last event it has seen.
+The streamed parts of a block are dropped once its record has arrived, because a late reader needs
+only the record. Must be used from one event loop only.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+import time
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Final
 
 from msgspec import Raw, structs
+from msgspec.structs import replace
 
 from recollect.errors import ClientFailure, UsageError
 from recollect.launch import (
     client_process,
-    client_replies,
     control_messages,
     conversation_events,
     conversation_options,
     conversation_process,
     conversation_state,
-    event_log,
 )
 from recollect.launch.conversation_events import ConversationEvent, ConversationStatus
 from recollect.records.decoding import decode_value
@@ -43,14 +49,14 @@ class ConversationClient:
         self._state = conversation_state.ConversationState(
             lambda: datetime.now(UTC).isoformat(), options.stream_name
         )
-        self._log = event_log.EventLog()
+        self._log = EventLog()
         self._process: conversation_process.ConversationProcess | None = None
         self._ended: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[object]] = set()
         self._starting = asyncio.Lock()
-        self._replies = client_replies.PendingRequests()
+        self._replies = control_messages.PendingRequests()
         self._closing: asyncio.Task[None] | None = None
-        self._info: asyncio.Future[client_replies.ClientInfo] = (
+        self._info: asyncio.Future[control_messages.ClientInfo] = (
             asyncio.get_running_loop().create_future()
         )
         self._status = self._state.status
@@ -163,8 +169,8 @@ class ConversationClient:
     async def _greet(
         self,
         process: conversation_process.ConversationProcess,
-        asked: client_replies.SentRequest,
-        *settings: client_replies.SentRequest,
+        asked: control_messages.SentRequest,
+        *settings: control_messages.SentRequest,
     ) -> None:
         """Wait until the client has reported its features and has applied the earlier settings."""
         try:
@@ -179,7 +185,7 @@ class ConversationClient:
         self._publish([])
         if not self._info.done():
             self._info.set_result(
-                decode_value(reply, client_replies.ClientInfo) or client_replies.ClientInfo()
+                decode_value(reply, control_messages.ClientInfo) or control_messages.ClientInfo()
             )
         for question in settings:
             with suppress(ClientFailure):
@@ -274,3 +280,85 @@ class ConversationClient:
         task: asyncio.Task[object] = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+MAX_EVENTS: Final = 5000
+
+
+class EventLog:
+    """The events of one conversation."""
+
+    def __init__(
+        self, max_events: int = MAX_EVENTS, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._clock = clock
+        self._max_events = max_events
+        self._events: list[conversation_events.ConversationEvent] = []
+        self._number = 0
+        self._dropped = 0
+        self._is_closed = False
+        self._grown = asyncio.Event()
+
+    @property
+    def last_number(self) -> int:
+        """Return the number of the latest event; 0 before the first."""
+        return self._number
+
+    def publish(
+        self, event: conversation_events.ConversationEvent
+    ) -> conversation_events.ConversationEvent:
+        """Number an event and pass it to all readers."""
+        self._number += 1
+        numbered = replace(event, number=self._number, time=self._clock())
+        if isinstance(numbered, conversation_events.RecordReceived) and numbered.index is not None:
+            self._forget_streamed(numbered.agent, numbered.message_id, numbered.index)
+        self._events.append(numbered)
+        if len(self._events) > self._max_events:
+            self._dropped = self._events.pop(0).number
+        self._wake()
+        return numbered
+
+    def close(self) -> None:
+        """End all readers after the last event."""
+        self._is_closed = True
+        self._wake()
+
+    def list_events(self, after: int = 0) -> list[conversation_events.ConversationEvent]:
+        """Return the kept events after this number, preceded by a notice if some were dropped."""
+        kept = self._events[bisect_right(self._events, after, key=attrgetter("number")) :]
+        if after < self._dropped:
+            return [
+                conversation_events.EventsDropped(number=self._dropped, time=self._clock()),
+                *kept,
+            ]
+        return kept
+
+    async def iter_events(
+        self, after: int = 0
+    ) -> AsyncIterator[conversation_events.ConversationEvent]:
+        """Yield the events after this number, then new ones until the log is closed."""
+        while True:
+            grown = self._grown
+            for event in self.list_events(after):
+                after = event.number
+                yield event
+            if self._number > after:
+                continue
+            if self._is_closed:
+                return
+            if grown is self._grown:
+                await grown.wait()
+
+    def _forget_streamed(self, agent: str | None, message_id: str | None, index: int) -> None:
+        wanted = (agent, message_id, index)
+        self._events = [
+            event
+            for event in self._events
+            if not isinstance(event, conversation_events.BlockEvent)
+            or (event.agent, event.message_id, event.index) != wanted
+        ]
+
+    def _wake(self) -> None:
+        # Wakes all waiting readers; later ones wait for a new event.
+        grown, self._grown = self._grown, asyncio.Event()
+        grown.set()

@@ -17,16 +17,10 @@ from starlette.routing import Route
 
 from recollect.errors import ClientFailure, UsageError
 from recollect.launch import context_references
-from recollect.launch.client_replies import ClientInfo, ContextUsage
+from recollect.launch.control_messages import ClientInfo, ContextUsage
 from recollect.reader.line_blocks import mask_value
 from recollect.web import http_messages
-from recollect.web.conversations import (
-    answers,
-    hosted_conversation,
-    page_messages,
-    run_access,
-    sent_prompts,
-)
+from recollect.web.conversations import answers, hosted_conversation, page_messages, run_access
 from recollect.web.event_stream import EventSource
 from recollect.web.services import Services
 
@@ -130,13 +124,13 @@ class ConversationActions:
         return http_messages.json_response(draft)
 
     async def _send(self, hosted: hosted_conversation.HostedConversation, data: bytes) -> str:
-        body = http_messages.decode_body(data, sent_prompts.PromptBody)
+        body = http_messages.decode_body(data, hosted_conversation.PromptBody)
         if not hosted.is_running:
             raise http_messages.Refused(
                 _CONFLICT, "ended", "This conversation has ended. Continue its session."
             )
-        images = [sent_prompts.read_image(each) for each in body.images]
-        text = await asyncio.to_thread(sent_prompts.write_prompt, hosted.directory, body)
+        images = [hosted_conversation.read_image(each) for each in body.images]
+        text = await asyncio.to_thread(hosted_conversation.write_prompt, hosted.directory, body)
         uuid = await hosted.conversation.send(text, images)
         hosted.keep_draft(uuid, body)
         return uuid

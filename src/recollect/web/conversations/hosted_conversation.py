@@ -1,4 +1,5 @@
-"""One conversation that this server runs: its client, its session so far, and its events.
+"""One conversation that this server runs: its client, its session so far, and its events; and the
+prompts that pages send to it, with references and images.
 
 Records come in on the event loop and are only queued there; threads that render a page add them to
 the session under a lock, because a session must not be read while it is being extended. Across a
@@ -7,23 +8,29 @@ read from the file.
 
 All pages of a conversation read the same numbered events, so nothing is lost after a reload, in a
 second tab or on a lost connection. The event of a record is published once the record is in the
-session, so the turns that a page then requests contain it. Secrets are masked here, once for all
-pages; only the client's requests stay unmasked, because they are answered.
+session, so the turns that a page then requests contain it. A prompt that is taken back for editing
+is returned to the page as it was sent. Secrets are masked here, once for all pages; only the
+client's requests stay unmasked, because they are answered.
 """
 
 import asyncio
+import base64
+import binascii
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from pathlib import Path
+from typing import Annotated, Final, Literal
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from recollect.documents.events import ConversationRow
 from recollect.launch import conversation_events as events
+from recollect.launch.context_references import ContextReference, read_reference
 from recollect.launch.conversation import Conversation
-from recollect.launch.conversation_events import ConversationEvent, ConversationRequest
+from recollect.launch.conversation_events import ConversationEvent, ConversationRequest, PromptImage
 from recollect.reader.line_blocks import mask_text, mask_value
 from recollect.records.conversation_records import ApiMessage, Assistant, User, UserMessage
 from recollect.records.envelope import Chain, Record, Span
@@ -33,8 +40,52 @@ from recollect.redact.growing_text import GrowingText
 from recollect.redact.quick_masks import cut_text
 from recollect.render.views.growing_turns import GrowingTurns
 from recollect.session import prompt_contexts, record_texts, session, subagents, tool_effects
+from recollect.session.prompt_contexts import attach_contexts
+from recollect.web.conversations.answers import Text
 from recollect.web.conversations.rendered_turns import RenderedTurns
-from recollect.web.conversations.sent_prompts import PromptBody
+from recollect.web.http_messages import BadParameter
+
+_RASTER: Final = {
+    "image/png": b"\x89PNG",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
+
+
+class ImageBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An image of a prompt; `data` is base64."""
+
+    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    data: str
+
+
+class PromptBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A prompt with its references and images."""
+
+    text: Text
+    contexts: Annotated[list[ContextReference], Meta(max_length=50)] = []
+    images: Annotated[list[ImageBody], Meta(max_length=20)] = []
+
+
+def write_prompt(directory: str, body: PromptBody) -> str:
+    """Return the text to send, with its references; reads files and git."""
+    found = [read_reference(Path(directory), each) for each in body.contexts]
+    return attach_contexts(
+        body.text, [context for context, _ in found], [content for _, content in found]
+    )
+
+
+def read_image(image: ImageBody) -> PromptImage:
+    """Return an image; raises BadParameter if its data is not of its media type."""
+    try:
+        data = base64.b64decode(image.data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BadParameter("images", "An image is not valid base64.") from error
+    if not data.startswith(_RASTER[image.media_type]):
+        raise BadParameter("images", f"An image is not {image.media_type}.")
+    return PromptImage(image.media_type, data)
+
 
 ReceivedRecord = tuple[str | None, Record]
 """A record, and the tool call that started its subagent; None for the main conversation."""

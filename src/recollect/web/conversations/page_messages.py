@@ -41,7 +41,7 @@ from recollect.reader.line_blocks import mask_value
 from recollect.reader.transcript_reader import read_transcript
 from recollect.records.envelope import Chain, Record
 from recollect.session.prompt_contexts import summarize_prompt
-from recollect.web.conversations import answers, hosted_conversation, registry, sent_prompts
+from recollect.web.conversations import answers, hosted_conversation, registry
 from recollect.web.event_stream import EventKind, SentEvent
 from recollect.web.http_messages import MAX_ID, BadParameter
 from recollect.web.services import Services
@@ -349,7 +349,7 @@ START_ACTION: Final = Action(
 )
 ACTIONS: Final[dict[str, Action]] = {
     "prompts": Action(
-        sent_prompts.PromptBody, "Send a prompt; while Claude Code works it is queued."
+        hosted_conversation.PromptBody, "Send a prompt; while Claude Code works it is queued."
     ),
     "answers": Action(answers.AnswerBody, "Answer an open request, once."),
     "interrupt": Action(NoBody, "Interrupt the turn."),
@@ -357,7 +357,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "compact": Action(NamedBody, "Compact the conversation; `name` tells the model what to keep."),
     "withdraw": Action(NamedBody, "Withdraw the queued prompt `name`."),
     "edit": Action(
-        NamedBody, "Withdraw the queued prompt `name` for editing.", sent_prompts.PromptBody
+        NamedBody, "Withdraw the queued prompt `name` for editing.", hosted_conversation.PromptBody
     ),
     "tasks": Action(NamedBody, "Stop the background task `name`."),
     "reveal": Action(SecretTag, "Show the secret behind a tag.", RevealedSecret),
