@@ -6,9 +6,8 @@ from pathlib import Path
 
 from recollect.locations import discover_root
 from recollect.search.engine import ANALYZER, search
-from recollect.sync.list_files import with_lists
 from recollect.sync.text_indexer import index_texts
-from recollect.sync.text_plan import find_text_status
+from recollect.sync.text_plan import find_text_status, with_lists
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot, prompt
 
 TODO = f"todos/{FIRST}-agent-{FIRST}.json"

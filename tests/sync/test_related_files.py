@@ -1,4 +1,4 @@
-"""Tests of recollect.sync.related_files: the figures equal those of the whole ledger."""
+"""Tests of recollect.sync.sync_engine: the figures equal those of the whole ledger."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
         is_current,
         query_index,
     )
-    from recollect.sync.list_files import is_list_file, select_indexed
     from recollect.sync.message_lines import LineKey, find_key, to_micro, to_milliseconds
-    from recollect.sync.related_files import count_related
     from recollect.sync.session_lists import (
         find_deleted_session,
         list_current,
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
     from recollect.sync.sync_engine import (
         OnProgress,
         SyncProgress,
+        count_related,
         count_separately,
         sync,
         sync_in_memory,
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
         index_texts,
         read_fresh,
     )
-    from recollect.sync.text_plan import find_text_status
+    from recollect.sync.text_plan import find_text_status, is_list_file, select_indexed
     from recollect.sync.text_reading import TextPassConsumer
     from recollect.sync.usage_counting import Traits, group_copies
 
@@ -67,16 +66,16 @@ _MODULES = {
     "cached_values": "OnFileRead find_calls find_counted load_calls load_figures split_by_size",
     "figure_reading": "FIGURES FreshOutlines find_outlines load_reply_notes read_outlines",
     "index_access": "query_index find_transcripts has_counted_files is_current",
-    "list_files": "is_list_file select_indexed",
     "message_lines": "LineKey find_key to_micro to_milliseconds",
-    "related_files": "count_related",
     "session_lists": (
         "find_deleted_session list_current list_indexed list_newest list_unchanged "
         "list_retitled list_unsaved locate_indexed mask_listing"
     ),
-    "sync_engine": "OnProgress SyncProgress count_separately sync sync_with_parts sync_in_memory",
+    "sync_engine": (
+        "OnProgress SyncProgress count_related count_separately sync sync_with_parts sync_in_memory"
+    ),
     "text_indexer": "Analyzer OnTextProgress TextProgress index_texts read_fresh",
-    "text_plan": "find_text_status",
+    "text_plan": "find_text_status is_list_file select_indexed",
     "text_reading": "TextPassConsumer",
     "usage_counting": "Traits group_copies",
 }

@@ -24,8 +24,7 @@ from recollect.store import text_rows
 from recollect.store.schema import DamagedIndex, ReplacedIndex
 from recollect.store.text_database import TextIndexWriter
 from recollect.sync import text_plan, text_reading
-from recollect.sync.list_files import with_lists
-from recollect.sync.text_plan import FileRange, Stage, TextPlan, find_ranges, plan_texts
+from recollect.sync.text_plan import FileRange, Stage, TextPlan, find_ranges, plan_texts, with_lists
 from recollect.worker_processes import count_cores, is_forking, uninterrupted
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ from recollect.sources import growth
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 from recollect.store.text_rows import SecretRow, TextBatch, TextRow, TextState
-from recollect.sync.list_files import MAX_BYTES, is_list_file
-from recollect.sync.text_plan import BOTH, FileRange, Stage
+from recollect.sync.text_plan import BOTH, MAX_BYTES, FileRange, Stage, is_list_file
 
 if TYPE_CHECKING:
     from recollect.sync.secret_scanning import ScannedLine
