@@ -10,7 +10,7 @@ from recollect.lineage import PartTurns, Relation, find_thread, find_unrepeated_
 from recollect.workspace.thread_parts import open_thread
 from recollect.workspace.workspace import open_workspace
 from tests.library.claude_root import FIRST, SECOND, ClaudeRoot
-from tests.library.test_compacted_forks import BOUNDARY, compaction, write_fork, write_parent
+from tests.library.test_listings import BOUNDARY, compaction, write_fork, write_parent
 from tests.lineage.test_trees import listing
 
 MORNING, NOON, EVENING = (f"2026-11-15T{hour}:00:00Z" for hour in ("08", "12", "20"))

@@ -3,7 +3,7 @@
 A listing is read by the same code as an opened session, so that title, first prompt and tag never
 differ. Only the head, the tail and the lines with titles are read of a large file; models that
 replied only in the middle are missing. `SessionContext` has the data of other files about a
-transcript: titles, and running clients.
+transcript: titles, running clients, and the parent of a fork that does not name it.
 
 The order by activity is lazy: no record is newer than its file, so the newest sessions are known
 long before the last file has been read. Finding a title among thousands of sessions is slow;
@@ -13,12 +13,12 @@ long before the last file has been read. Finding a title among thousands of sess
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 from zlib import crc32
 
 from recollect.documents.session_listing import LiveProcess, SessionListing
 from recollect.errors import UnreadableInput, UsageError
-from recollect.library import compacted_forks, session_filters, transcript_ends
+from recollect.library import session_filters, transcript_ends
 from recollect.library.processes import find_live_processes
 from recollect.locations import (
     Transcript,
@@ -28,9 +28,69 @@ from recollect.locations import (
     references,
     resolve_roots,
 )
+from recollect.locations.discovery import list_project
+from recollect.records import envelope, system_records
 from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant
 from recollect.session.facts import Facts
 from recollect.session.metadata import Provenance, summarize_log
+from recollect.session.times import parse_time
+
+_UUID_LENGTH: Final = 36
+_MARK: Final = b'"compact_boundary"'
+
+
+class CompactedForks:
+    """Finds the parents of sessions that begin with a compaction and do not name their parent.
+
+    A fork copies only the records after the last compaction. The copy keeps the uuid of the
+    compaction, which is in the middle of the parent; other forks begin with it too. The files of a
+    project are searched for compactions once, for any number of forks.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: dict[Path, tuple[Transcript, ...]] = {}
+        self._compactions: dict[str, frozenset[str]] = {}
+
+    def find_parent(self, transcript: Transcript, opening: envelope.Record) -> str | None:
+        """Return the name of the session in the same project with the compaction `opening`.
+
+        None if no session has it in its middle, or several have.
+        """
+        if not isinstance(opening, system_records.CompactBoundary):
+            return None
+        uuid = opening.uuid
+        if uuid is None or len(uuid) != _UUID_LENGTH:
+            return None
+        moment = parse_time(opening.timestamp)
+        # No record is newer than its file.
+        earliest = moment.timestamp() * 1e9 if moment else 0
+        found = {
+            each.name
+            for each in self._list_sessions(transcript.project_dir)
+            if each.file != transcript.file
+            and each.mtime_ns >= earliest
+            and uuid in self._list_compactions(each.file)
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _list_sessions(self, directory: Path) -> tuple[Transcript, ...]:
+        if directory not in self._sessions:
+            self._sessions[directory] = tuple(
+                each for each in list_project(directory) if each.kind is TranscriptKind.SESSION
+            )
+        return self._sessions[directory]
+
+    def _list_compactions(self, path: str) -> frozenset[str]:
+        """Return the compactions in a transcript after other records of a conversation."""
+        if path not in self._compactions:
+            found = {
+                each.uuid
+                for each in transcript_ends.list_marked(path, _MARK)
+                if isinstance(each, system_records.CompactBoundary) and each.uuid
+            }
+            first = transcript_ends.find_first_uuid(path) if found else None
+            self._compactions[path] = frozenset(found - {first})
+        return self._compactions[path]
 
 
 class SessionContext:
@@ -40,7 +100,7 @@ class SessionContext:
         self._titles: dict[Path, dict[str, dict[str, str]]] = {}
         self._summaries: dict[Path, dict[str, str]] = {}
         self._processes: dict[Path, dict[str, LiveProcess]] = {}
-        self.forks = compacted_forks.CompactedForks()
+        self.forks = CompactedForks()
 
     def describe(self, transcript: Transcript) -> Provenance:
         """Return the provenance of the records in `transcript`."""
@@ -152,7 +212,7 @@ def _list_session(
     transcript: Transcript,
     provenance: Provenance,
     ends: transcript_ends.HeadAndTail,
-    forks: compacted_forks.CompactedForks,
+    forks: CompactedForks,
 ) -> SessionListing:
     found = summarize_log(provenance, ends.log, ends.first_prompt, is_whole=ends.is_whole)
     metadata, facts = found.metadata, found.facts
@@ -213,7 +273,7 @@ def _find_origin(
     transcript: Transcript,
     ends: transcript_ends.HeadAndTail,
     facts: Facts,
-    forks: compacted_forks.CompactedForks,
+    forks: CompactedForks,
 ) -> str | None:
     """The session that the records were copied from: by a field, by an id left on a copy, or by
     the compaction that it begins with.
