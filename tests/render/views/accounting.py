@@ -9,14 +9,14 @@ from recollect.records.blocks import ServerToolResult
 from recollect.records.conversation_records import Assistant, User
 from recollect.records.envelope import Chain, Record
 from recollect.records.system_records import CompactBoundary, Progress, StopHookSummary, System
-from recollect.render.views.hidden import (
+from recollect.render.views.message_steps import read_context
+from recollect.render.views.notices import (
     HIDDEN_ATTACHMENT_NAMES,
     HIDDEN_ATTACHMENTS,
     HIDDEN_INPUTS,
     HIDDEN_PROGRESS,
     HIDDEN_SYSTEM,
 )
-from recollect.render.views.message_steps import read_context
 from recollect.render.views.record_notices import name_line
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.messages import Message, is_empty_block

@@ -11,9 +11,13 @@ from recollect.reader.transcript_reader import read_transcript
 from recollect.records.attachment_kinds import HookKind, OtherAttachment, QueuedCommand
 from recollect.records.attachments import KINDS_KNOWN_BY_NAME, AnyAttachment, Attachment
 from recollect.records.system_records import SYSTEM_SUBTYPES
-from recollect.render.views.hidden import HIDDEN_ATTACHMENT_NAMES, HIDDEN_ATTACHMENTS, HIDDEN_SYSTEM
 from recollect.render.views.message_steps import read_context
-from recollect.render.views.notices import make_record_notice
+from recollect.render.views.notices import (
+    HIDDEN_ATTACHMENT_NAMES,
+    HIDDEN_ATTACHMENTS,
+    HIDDEN_SYSTEM,
+    make_record_notice,
+)
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from tests.render.views.accounting import find_unaccounted

@@ -24,7 +24,7 @@ from recollect.records.blocks import (
     ToolResult,
     ToolUse,
 )
-from recollect.render.views import hidden, notices, part_builders, task_reports
+from recollect.render.views import notices, part_builders, task_reports
 from recollect.render.views.timeline import Timeline
 from recollect.render.views.tools import describe_call
 from recollect.session import messages, prompt_contexts, prompts, record_texts, tool_calls
@@ -86,7 +86,7 @@ def show_input(
                 message, turn_documents.NoticeKind.INFORMATION, "Queued prompt, not sent", parts
             ),
         )
-    if prompt.kind in hidden.HIDDEN_INPUTS:
+    if prompt.kind in notices.HIDDEN_INPUTS:
         media = show_media(message.content)
         noted = _make_input_notice(
             message,

@@ -1,15 +1,20 @@
-"""Notices about what happened around the conversation: reports, hooks, compactions, damage.
+"""Notices about what happened around the conversation: reports, hooks, compactions, damage;
+and the records that are not part of it, with the reason.
 
 Has the text for each kind of record that is not a message; other modules decide where it goes.
+Texts in a hidden record still become a routine notice, unless `session.record_texts` has a reason
+to leave them out; everything is in the records, and `raw` shows any of them. A kind of record that
+is neither shown nor listed as hidden is a bug, and a test looks for it. State records, such as
+titles and links, are routine notices where they change.
 """
 
+from recollect.documents.kinds import InputKind
 from recollect.documents.turn_documents import Code, Json, NoticeKind, NoticeStep, Output, Part
 from recollect.quantities import format_count, format_duration
 from recollect.records import attachment_kinds, system_records
 from recollect.records.attachments import Attachment
 from recollect.records.envelope import Chain, Damaged, Oversized, Record, StreamLine, Torn, Unknown
 from recollect.render.views import part_builders
-from recollect.render.views.hidden import HIDDEN_ATTACHMENT_NAMES
 from recollect.render.views.timeline import Irregular, ModelSwitch, ReportEntry
 from recollect.session import client_reports, hook_runs, turns
 
@@ -301,3 +306,66 @@ def _make_unknown_notice(
     kind = NoticeKind.HOOK if other.kind in _HOOK_NAMES else NoticeKind.UNKNOWN
     title = f"Attachment {other.kind or ''}".rstrip()
     return _make_record_notice(record, kind, title, (part_builders.show_json(other.raw),))
+
+
+HIDDEN_SYSTEM: tuple[type[system_records.System], ...] = (
+    system_records.FileSnapshot,
+    system_records.TurnDuration,
+)
+"""Bookkeeping; how long a turn took is a figure of its view."""
+
+HIDDEN_ATTACHMENTS: tuple[type[attachment_kinds.AttachmentKind], ...] = (
+    attachment_kinds.AgentListingDelta,
+    attachment_kinds.AutoMode,
+    attachment_kinds.BudgetUsd,
+    attachment_kinds.CommandPermissions,
+    attachment_kinds.Date,
+    attachment_kinds.DateChange,
+    attachment_kinds.DeferredToolsDelta,
+    attachment_kinds.DeferredToolsRecord,
+    attachment_kinds.Environment,
+    attachment_kinds.Instructions,
+    attachment_kinds.InvokedSkills,
+    attachment_kinds.McpInstructionsDelta,
+    attachment_kinds.ModelKind,
+    attachment_kinds.OutputStyle,
+    attachment_kinds.PlanKind,
+    attachment_kinds.PromptSnapshot,
+    attachment_kinds.RemoteSessionChange,
+    attachment_kinds.SessionContext,
+    attachment_kinds.SilentTurnReminder,
+    attachment_kinds.SkillListing,
+    attachment_kinds.TaskReminder,
+    attachment_kinds.TodoReminder,
+    attachment_kinds.TotalTokensReminder,
+)
+"""Context for the model: where it is, what it may use, what it should not forget."""
+
+HIDDEN_ATTACHMENT_NAMES = frozenset(
+    """
+    account_memory_recall agent_mention auto_mode_exit bash_output_audience_note batching_reminder
+    batching_reminder_sent companion_intro context_tip credential_org critical_system_reminder
+    dynamic_skill fork_briefing hook_plugin_listing language mcp_dropped_tools_delta memory_update
+    nested_memory output_style_instructions output_token_usage read_truncation_notice
+    relevant_memories session_settings skill_mention team_context thinking_drop thinking_stripped
+    token_usage ultra_effort_enter ultra_effort_exit ultrathink_effort withheld_memory
+    workflow_keyword_request
+    """.split()
+)
+"""The same, for kinds that are only known by name."""
+
+HIDDEN_PROGRESS: tuple[type[system_records.ProgressData], ...] = (
+    system_records.AgentProgress,
+    system_records.HookProgress,
+    system_records.McpProgress,
+    system_records.QueryUpdate,
+    system_records.ReplToolCall,
+    system_records.SearchResultsReceived,
+    system_records.ShellProgress,
+    system_records.WaitingForTask,
+)
+"""Progress of a tool, whose result has everything; a hook's are shown as its run."""
+
+HIDDEN_INPUTS = frozenset({InputKind.INJECTED, InputKind.TOOL_RESULT, InputKind.WARMUP})
+"""Texts that clients inject, and results, which are shown with their calls; images and the user's
+text in such a record are shown."""
