@@ -30,7 +30,7 @@ from recollect.web.export_review import OFFERED
 from recollect.web.history_endpoints import ListOrder
 from recollect.web.pages.explain_page import NOTES
 from recollect.web.pages.home_page import MEASURES
-from recollect.web.pages.sessions_page import Grouping
+from recollect.web.pages.list_pages import Grouping
 from recollect.web.templating import LANGUAGES, ONE, load_catalogue
 
 DESTINATIONS = ("session", "localSettings", "projectSettings", "userSettings")

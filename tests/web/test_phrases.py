@@ -25,8 +25,7 @@ from recollect.render.views.turn_views import build_turn_views
 from recollect.search.query_parser import QueryError, parse_query
 from recollect.search.regexes import check_regexes
 from recollect.session.session import Session
-from recollect.web.phrases import Phrasebook, load_phrasebook
-from recollect.web.templating import Translator
+from recollect.web.templating import Phrasebook, Translator, load_phrasebook
 from tests.web.markup import find_texts
 from tests.web.running import RunningServer
 
