@@ -35,7 +35,7 @@ _QUERY = "error"
 _TEXT_PASS = """
 import resource, sys, time
 from pathlib import Path
-from recollect.workspace.index_maintenance import SyncOptions
+from recollect.workspace.maintenance import SyncOptions
 from recollect.workspace.workspace import Workspace
 def measure():
     used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -100,10 +100,13 @@ USAGE_WORDS = {
 
 _SIBLINGS = {
     "bundle_commands": ("bundle", "import"),
-    "commit_commands": ("commits", "why"),
+    "change_commands": ("commits", "files", "why"),
+    "follow_commands": ("follow", "replay"),
     "restore_commands": ("checkpoints", "restore"),
+    "run_commands": ("chat", "run"),
     "session_commands": ("note", "open", "resume", "star"),
     "setup_commands": ("config", "demo"),
+    "version_commands": ("blame", "file"),
 }
 """Commands that share a module; every other command has its own."""
 

@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.file_command, through the program."""
+"""Tests of recollect.cli.commands.version_commands, through the program."""
 
 import json
 import os

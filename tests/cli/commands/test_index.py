@@ -11,7 +11,7 @@ from recollect.cli.commands.index_command import choose_code, describe, iter_tex
 from recollect.documents.command_reports import IndexDocument, IndexProblem, TextStatus
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.database import IndexStatus
-from recollect.workspace.index_maintenance import IndexUpdate
+from recollect.workspace.maintenance import IndexUpdate
 from tests.process import Finished, RunRecollect
 from tests.sync.lines import Line
 from tests.sync.world import World

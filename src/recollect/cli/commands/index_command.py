@@ -13,7 +13,7 @@ from recollect.documents.command_reports import IndexDocument, IndexProblem, Tex
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
 from recollect.quantities import format_bytes, format_count
 from recollect.render.terminal import display_path, safe_text
-from recollect.workspace.index_maintenance import IndexUpdate, SyncOptions
+from recollect.workspace.maintenance import IndexUpdate, SyncOptions
 
 
 def iter_text(document: IndexDocument, columns: int, *, status_only: bool) -> Iterator[str]:

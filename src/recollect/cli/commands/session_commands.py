@@ -9,7 +9,7 @@ import click
 
 from recollect.cli.browser import open_browser
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.commands.run_command import PassthroughCommand, get_client_arguments
+from recollect.cli.commands.run_commands import PassthroughCommand, get_client_arguments
 from recollect.cli.options import SessionName, claude_dir_option, json_option, session_argument
 from recollect.documents.command_reports import OpenDocument, ResumeDocument
 from recollect.documents.session_listing import LiveProcess
