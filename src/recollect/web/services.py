@@ -2,8 +2,7 @@
 
 from recollect.reader.line_blocks import mask_by_default
 from recollect.redact.own_rules import use_own_rules
-from recollect.web.conversations.registry import Conversations
-from recollect.web.conversations.run_access import AuditLog, RunAccess
+from recollect.web.conversations.registry import AuditLog, Conversations, RunAccess
 from recollect.web.middleware import Keys
 from recollect.web.settings import Settings
 from recollect.workspace.secret_masks import make_mask

@@ -20,7 +20,7 @@ from recollect.launch import context_references
 from recollect.launch.control_messages import ClientInfo, ContextUsage
 from recollect.reader.line_blocks import mask_value
 from recollect.web import http_messages
-from recollect.web.conversations import answers, hosted_conversation, page_messages, run_access
+from recollect.web.conversations import answers, hosted_conversation, page_messages, registry
 from recollect.web.event_stream import EventSource
 from recollect.web.services import Services
 
@@ -89,7 +89,7 @@ class ConversationActions:
         ]
 
     async def _start(self, request: Request) -> Response:
-        self._services.run_access.check(request, run_access.START)
+        self._services.run_access.check(request, registry.START)
         body = http_messages.decode_body(await request.body(), page_messages.StartBody)
         if body.session and not body.fork:
             known = self._conversations.find_by_session(body.session)

@@ -25,13 +25,7 @@ from recollect.render.views.part_builders import shorten_path
 from recollect.render.views.turn_views import build_turn_views
 from recollect.session.session import Session
 from recollect.web import http_messages, session_endpoints, templating
-from recollect.web.conversations import (
-    answers,
-    hosted_conversation,
-    page_messages,
-    registry,
-    run_access,
-)
+from recollect.web.conversations import answers, hosted_conversation, page_messages, registry
 from recollect.web.pages.session_page import FIRST_TURNS, TurnsFragment
 from recollect.web.services import Services
 from recollect.workspace.session_places import find_agent, find_call
@@ -339,7 +333,7 @@ def render_new_page(services: Services, wanted: NewParameters) -> templating.Pag
     directory = wanted.directory or next(iter(projects), "")
     page = NewPage(
         allow_run=services.run_access.allow_run,
-        nonce=services.run_access.make_nonce(run_access.START),
+        nonce=services.run_access.make_nonce(registry.START),
         directory=directory,
         projects=projects,
         models=MODELS,

@@ -29,7 +29,7 @@ from recollect.render.views.notices import show_raw
 from recollect.render.views.overview import build_outline
 from recollect.render.views.record_notices import list_sidecar_notices
 from recollect.usage.totals import to_dollars
-from recollect.web.conversations.run_access import START
+from recollect.web.conversations.registry import START
 from recollect.web.http_messages import MAX_ID, Id
 from recollect.web.services import Services
 from recollect.web.session_endpoints import (
