@@ -20,7 +20,7 @@ from recollect.search.engine import SearchOptions
 from recollect.store.data_directory import INDEX_NAME, find_text_path
 from recollect.sync import load_figures
 from recollect.workspace import searching
-from recollect.workspace.index_maintenance import SyncOptions
+from recollect.workspace.maintenance import SyncOptions
 from recollect.workspace.resources import NoSessions
 from recollect.workspace.session_places import locate
 from recollect.workspace.workspace import Workspace, open_workspace

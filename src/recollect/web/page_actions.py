@@ -33,7 +33,7 @@ from recollect.versions import file_paths, file_restore, file_texts, replay
 from recollect.web import endpoints, http_messages, middleware, session_endpoints, templating
 from recollect.web.conversations.page_messages import RevealedSecret, SecretTag
 from recollect.web.services import Services
-from recollect.workspace import archiving
+from recollect.workspace import maintenance
 from recollect.workspace.session_marks import MAX_NOTE
 
 MARK_PATH: Final = "/api/sessions/{id}/mark"
@@ -262,7 +262,7 @@ class Archiving:
         if self._services.settings.is_demo:
             raise UsageError("Sample sessions cannot be archived.")
         before = workspace.overview().expiring_total
-        report = archiving.archive_all(workspace)
+        report = maintenance.archive_all(workspace)
         problems = [*report.unreadable.items(), *((path, "") for path in report.vanished)]
         if problems:
             path, reason = problems[0]

@@ -28,7 +28,7 @@ from recollect.locations.claude_directories import encode_project_path, list_pro
 from recollect.sync import find_calls
 from recollect.usage.totals import Totals, add_up, to_dollars
 from recollect.usage.zones import Zone, load_zone
-from recollect.workspace.archiving import list_unarchived
+from recollect.workspace.maintenance import list_unarchived
 from recollect.workspace.usage_requests import find_today
 
 if TYPE_CHECKING:

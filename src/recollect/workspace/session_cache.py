@@ -18,7 +18,7 @@ from recollect.health.file_checks import check_files, list_inputs
 from recollect.library.opening import IncrementalSession
 from recollect.redact.own_rules import find_own_rules
 from recollect.session.session import Session
-from recollect.workspace.index_maintenance import add_local_checks
+from recollect.workspace.maintenance import add_local_checks
 from recollect.workspace.session_catalog import FoundSession, Snapshot, refresh_state
 from recollect.workspace.workspace import Workspace
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from recollect.usage.ledger_access import UsageLedger
     from recollect.usage.reports import UsageReport
     from recollect.usage.tool_usage import ToolQuery, ToolReport
-    from recollect.workspace.index_maintenance import IndexUpdate, SyncOptions
+    from recollect.workspace.maintenance import IndexUpdate, SyncOptions
     from recollect.workspace.searching import SessionSearch
     from recollect.workspace.session_marks import SessionMark
     from recollect.workspace.session_queries import FoundPlace
@@ -293,7 +293,7 @@ class Workspace(WorkspaceResources):
 
     def health(self, paths: Sequence[Path] = ()) -> HealthReport:
         """Check the transcripts in `paths`, or everything: Claude directories and index too."""
-        from recollect.workspace.index_maintenance import check_health
+        from recollect.workspace.maintenance import check_health
 
         return check_health(self, paths)
 
@@ -305,7 +305,7 @@ class Workspace(WorkspaceResources):
 
     def index(self, options: SyncOptions | None = None) -> IndexUpdate:
         """Update the index if `options` are given, and return its status."""
-        from recollect.workspace.index_maintenance import update_index
+        from recollect.workspace.maintenance import update_index
 
         return update_index(self, options)
 

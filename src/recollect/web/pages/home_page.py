@@ -17,7 +17,7 @@ from recollect.web.services import Services
 from recollect.web.template_filters import DASH, make_unique_names
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.activity_overview import CallCounts
-from recollect.workspace.archiving import can_archive
+from recollect.workspace.maintenance import can_archive
 from recollect.workspace.served_workspace import ServedWorkspace
 
 WEEKS = 53
