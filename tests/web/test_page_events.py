@@ -7,8 +7,7 @@ from pathlib import Path
 
 from recollect.documents.events import ConversationsDocument
 from recollect.web.conversations.page_messages import iter_running
-from recollect.web.conversations.registry import Conversations
-from recollect.web.conversations.run_access import AuditLog
+from recollect.web.conversations.registry import AuditLog, Conversations
 from tests.launch.conversing import GUARD_SECONDS, make_options
 
 

@@ -16,10 +16,9 @@ from recollect.web.pages import (
     explain_page,
     file_page,
     home_page,
-    search_page,
+    list_pages,
     service_pages,
     session_page,
-    sessions_page,
     thread_page,
     timeline_page,
     usage_page,
@@ -44,8 +43,8 @@ PAGES: Final = (
     Page("/", home_page.HomeParameters, home_page.render_home_page, translates=True),
     Page(
         "/sessions",
-        sessions_page.SessionsParameters,
-        sessions_page.render_sessions_page,
+        list_pages.SessionsParameters,
+        list_pages.render_sessions_page,
         translates=True,
     ),
     Page(
@@ -134,7 +133,7 @@ PAGES: Final = (
         conversation_page.ConversationParameters,
         conversation_page.render_details,
     ),
-    Page("/search", search_page.SearchPageParameters, search_page.render_search_page),
+    Page("/search", list_pages.SearchPageParameters, list_pages.render_search_page),
     Page("/usage", UsagePageParameters, usage_page.render_usage_page, translates=True),
     Page(
         "/usage/causes",
