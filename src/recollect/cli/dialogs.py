@@ -15,20 +15,7 @@ from recollect.cli.stream_masks import STREAM
 from recollect.documents.kinds import ToolStatus
 from recollect.documents.turn_documents import ToolStep
 from recollect.errors import UsageError
-from recollect.launch.conversation_events import (
-    Allow,
-    AnswerElicitation,
-    Answers,
-    ApprovePlan,
-    ConversationRequest,
-    Deny,
-    ElicitationRequest,
-    KeepPlanning,
-    PlanRequest,
-    QuestionRequest,
-    RequestAnswer,
-    ToolRequest,
-)
+from recollect.launch import conversation_events as events
 from recollect.launch.request_details import FormField, describe_proposal, read_form
 from recollect.reader.line_blocks import mask_value
 from recollect.records.decoding import decode_value
@@ -54,7 +41,7 @@ _MARGIN: Final = "  "
 class Dialog:
     """One request, until it is answered."""
 
-    def __init__(self, request: ConversationRequest) -> None:
+    def __init__(self, request: events.ConversationRequest) -> None:
         self.request = request
         self._answers: dict[str, str | tuple[str, ...]] = {}
         self._is_revealed = False
@@ -73,17 +60,17 @@ class Dialog:
     @property
     def _choices(self) -> str:
         match self.request:
-            case ToolRequest(suggestions=suggestions):
+            case events.ToolRequest(suggestions=suggestions):
                 names = ["", "  a always", f"  a1…a{len(suggestions)} always"]
                 always = names[min(len(suggestions), 2)]
                 return f"Allow?  y yes{always}  e edit  n no [why]  s stop"
-            case PlanRequest():
+            case events.PlanRequest():
                 return "Approve the plan?  y yes  a yes, and accept edits  n [what to change]"
-            case QuestionRequest():
+            case events.QuestionRequest():
                 question = self._find_open()
                 several = "numbers, or" if question and question.multi_select else "a number, or"
                 return f"Your answer: {several} your own words  {SKIP} to skip it"
-            case ElicitationRequest(mode="url"):
+            case events.ElicitationRequest(mode="url"):
                 return "y done  d decline  c cancel"
         return "The answer as JSON  d decline  c cancel"
 
@@ -91,19 +78,19 @@ class Dialog:
         """Yield the lines of the question."""
         columns = canvas.options.columns
         match request := self._mask(self.request):
-            case ToolRequest():
+            case events.ToolRequest():
                 yield from render_rule("claude is asking for permission", canvas, columns, "yellow")
                 yield from self._render_tool(request, canvas)
-            case PlanRequest(plan=plan, path=path):
+            case events.PlanRequest(plan=plan, path=path):
                 yield from render_rule("claude wants to leave plan mode", canvas, columns, "yellow")
                 words = plan or f"The plan is in {path or 'a file that claude did not name'}."
                 yield from _render_words(words, canvas)
-            case QuestionRequest():
+            case events.QuestionRequest():
                 question = self._find_open()
                 if question is not None:
                     yield from render_rule("claude asks", canvas, columns, "yellow")
                     yield from _render_question(self._mask(question), canvas)
-            case ElicitationRequest(server=server, message=message, url=url, form=form):
+            case events.ElicitationRequest(server=server, message=message, url=url, form=form):
                 name = safe_text(server, single_line=True)
                 yield from render_rule(f"{name} asks", canvas, columns, "yellow")
                 yield from _render_words("\n".join(filter(None, (message, url))), canvas)
@@ -119,14 +106,14 @@ class Dialog:
 
     def draft(self, text: str) -> str | None:
         """Return the unmasked line to edit, if `text` requests editing."""
-        if not isinstance(self.request, ToolRequest) or text.strip() not in ("e", "edit"):
+        if not isinstance(self.request, events.ToolRequest) or text.strip() not in ("e", "edit"):
             return None
         given = decode_value(self.request.input, dict[str, Any]) or {}
         if self.request.tool == _SHELL and isinstance(given.get("command"), str):
             return f"e {given['command']}"
         return f"e {bytes(self.request.input).decode(errors='replace')}"
 
-    def answer(self, text: str) -> RequestAnswer | None:
+    def answer(self, text: str) -> events.RequestAnswer | None:
         """Return the answer, or None if more input is needed and the request must be shown again.
 
         Raises UsageError if `text` is none of the choices.
@@ -136,70 +123,78 @@ class Dialog:
             self._is_revealed = True
             return None
         match self.request:
-            case ToolRequest():
+            case events.ToolRequest():
                 return self._answer_tool(self.request, word.lower(), rest.strip())
-            case PlanRequest():
+            case events.PlanRequest():
                 return self._answer_plan(word.lower(), rest.strip())
-            case QuestionRequest():
+            case events.QuestionRequest():
                 return self._answer_question(self.request, text.strip())
-            case ElicitationRequest():
+            case events.ElicitationRequest():
                 return self._answer_form(self.request, text.strip())
 
-    def _answer_tool(self, request: ToolRequest, word: str, rest: str) -> RequestAnswer:
+    def _answer_tool(
+        self, request: events.ToolRequest, word: str, rest: str
+    ) -> events.RequestAnswer:
         if word in ("n", "no"):
-            return Deny(message=rest)
+            return events.Deny(message=rest)
         if word in ("e", "edit") and rest:
-            return Allow(updated_input=_edit(request, rest))
+            return events.Allow(updated_input=_edit(request, rest))
         if not rest:
             if word in ("y", "yes"):
-                return Allow()
+                return events.Allow()
             if word in ("s", "stop"):
-                return Deny(interrupt=True)
+                return events.Deny(interrupt=True)
             if word[:1] == "a":
                 return self._remember(request, word)
         raise UsageError(self.choices)
 
-    def _remember(self, request: ToolRequest, word: str) -> Allow:
+    def _remember(self, request: events.ToolRequest, word: str) -> events.Allow:
         names = {f"a{number}": each for number, each in enumerate(request.suggestions, 1)}
         if len(names) == 1:
             names |= {"a": request.suggestions[0], "always": request.suggestions[0]}
         if word not in names:
             raise UsageError(self.choices)
-        return Allow(remember=names[word])
+        return events.Allow(remember=names[word])
 
-    def _answer_plan(self, word: str, rest: str) -> RequestAnswer:
+    def _answer_plan(self, word: str, rest: str) -> events.RequestAnswer:
         if word in ("n", "no"):
-            return KeepPlanning(rest)
+            return events.KeepPlanning(rest)
         if not rest and word in ("y", "yes", "a"):
-            return ApprovePlan(accept_edits=word == "a")
+            return events.ApprovePlan(accept_edits=word == "a")
         raise UsageError(self.choices)
 
     def _find_open(self) -> Question | None:
-        questions = self.request.questions if isinstance(self.request, QuestionRequest) else ()
+        questions = (
+            self.request.questions if isinstance(self.request, events.QuestionRequest) else ()
+        )
         return next((each for each in questions if each.question not in self._answers), None)
 
-    def _answer_question(self, request: QuestionRequest, text: str) -> RequestAnswer | None:
+    def _answer_question(
+        self, request: events.QuestionRequest, text: str
+    ) -> events.RequestAnswer | None:
         if text == SKIP:
-            return Deny(message="The user skipped the question.")
+            return events.Deny(message="The user skipped the question.")
         question = self._find_open()
         if not text or question is None:
             raise UsageError(self.choices)
         self._answers[question.question] = _choose(question, text)
-        return None if self._find_open() else Answers(self._answers)
+        return None if self._find_open() else events.Answers(self._answers)
 
-    def _answer_form(self, request: ElicitationRequest, text: str) -> RequestAnswer:
+    def _answer_form(self, request: events.ElicitationRequest, text: str) -> events.RequestAnswer:
         actions = {"d": "decline", "c": "cancel"}
         if text in actions:
-            return AnswerElicitation(action=actions[text])
+            return events.AnswerElicitation(action=actions[text])
         if request.mode == "url":
             if text == "y":
-                return AnswerElicitation(action="accept")
+                return events.AnswerElicitation(action="accept")
             raise UsageError(self.choices)
-        return AnswerElicitation(action="accept", content=_read_object(text))
+        return events.AnswerElicitation(action="accept", content=_read_object(text))
 
-    def _render_tool(self, request: ToolRequest, canvas: Canvas) -> Iterator[str]:
+    def _render_tool(self, request: events.ToolRequest, canvas: Canvas) -> Iterator[str]:
         # An edit is compared with its file first, so the request is masked after that.
-        given = self.request.input if isinstance(self.request, ToolRequest) else request.input
+        given = (
+            self.request.input if isinstance(self.request, events.ToolRequest) else request.input
+        )
         view = self._mask(describe_proposal(request.tool, given, request.call_id or ""))
         step = ToolStep(
             uuid=None,
@@ -236,7 +231,7 @@ def _choose(question: Question, text: str) -> str | tuple[str, ...]:
     return chosen
 
 
-def _edit(request: ToolRequest, text: str) -> Mapping[str, object]:
+def _edit(request: events.ToolRequest, text: str) -> Mapping[str, object]:
     given = decode_value(request.input, dict[str, Any]) or {}
     return {**given, "command": text} if request.tool == _SHELL else _read_object(text)
 

@@ -17,16 +17,7 @@ from typing import Any, BinaryIO, Final
 
 from msgspec.structs import replace
 
-from recollect.documents.turn_documents import (
-    Code,
-    Part,
-    Picture,
-    Plain,
-    TextStep,
-    ThinkingStep,
-    ToolStep,
-    TurnView,
-)
+from recollect.documents import turn_documents
 from recollect.errors import UsageError
 from recollect.export import export_options, masking, writing
 from recollect.export.export_content import ExportContent
@@ -76,8 +67,10 @@ def iter_rows(
             yield (content.metadata.id, agent_id, *row)
 
 
-def _iter_turns(content: ExportContent) -> Iterator[tuple[str | None, TurnView]]:
-    waiting: list[tuple[str | None, TurnView]] = [(None, turn) for turn in content.turns]
+def _iter_turns(content: ExportContent) -> Iterator[tuple[str | None, turn_documents.TurnView]]:
+    waiting: list[tuple[str | None, turn_documents.TurnView]] = [
+        (None, turn) for turn in content.turns
+    ]
     waiting += [(stray.agent_id, turn) for stray in content.strays for turn in stray.turns or ()]
     while waiting:
         agent_id, turn = waiting.pop(0)
@@ -85,13 +78,13 @@ def _iter_turns(content: ExportContent) -> Iterator[tuple[str | None, TurnView]]
         waiting[:0] = [
             (child.agent_id, inner)
             for step in turn.steps
-            if isinstance(step, ToolStep)
+            if isinstance(step, turn_documents.ToolStep)
             for child in step.subagents
             for inner in child.turns or ()
         ]
 
 
-def _iter_messages(turn: TurnView) -> Iterator[Row]:
+def _iter_messages(turn: turn_documents.TurnView) -> Iterator[Row]:
     words = f"{turn.command or ''} {turn.words}".strip()
     if words or turn.kind:
         kind = turn.kind.value if turn.kind else None
@@ -99,15 +92,15 @@ def _iter_messages(turn: TurnView) -> Iterator[Row]:
     for step in turn.steps:
         place = turn.number, getattr(step, "uuid", None), getattr(step, "timestamp", None)
         match step:
-            case TextStep():
+            case turn_documents.TextStep():
                 yield (*place, step.role, "text", step.model, _join(step.parts))
-            case ThinkingStep():
+            case turn_documents.ThinkingStep():
                 yield (*place, "assistant", "thinking", turn.model, step.text)
 
 
-def _iter_calls(turn: TurnView) -> Iterator[Row]:
+def _iter_calls(turn: turn_documents.TurnView) -> Iterator[Row]:
     for step in turn.steps:
-        if isinstance(step, ToolStep):
+        if isinstance(step, turn_documents.ToolStep):
             yield (
                 turn.number,
                 step.call_id,
@@ -123,17 +116,17 @@ def _iter_calls(turn: TurnView) -> Iterator[Row]:
             )
 
 
-def _join(parts: Iterable[Part]) -> str:
+def _join(parts: Iterable[turn_documents.Part]) -> str:
     return "\n".join(masking.list_texts(tuple(map(_keep_text, parts))))
 
 
-def _keep_text(part: Part) -> Part:
+def _keep_text(part: turn_documents.Part) -> turn_documents.Part:
     """Return a part without its language, or the name of an image in its place."""
     match part:
-        case Code():
+        case turn_documents.Code():
             return replace(part, language=None)
-        case Picture():
-            return Plain(f"[{part.name or part.media_type}]")
+        case turn_documents.Picture():
+            return turn_documents.Plain(f"[{part.name or part.media_type}]")
     return part
 
 

@@ -20,18 +20,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from recollect import locations
 from recollect.documents import health_report
 from recollect.errors import IndexFailure, UnreadableInput
 from recollect.health.file_checks import ReportNames, make_report_names
 from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
 from recollect.library.listings import SessionContext, read_listing
-from recollect.locations import (
-    Refused,
-    Transcript,
-    TranscriptKind,
-    claude_directories,
-    discover_root,
-)
 from recollect.reader.transcript_reader import read_transcript
 from recollect.render.terminal import display_path
 from recollect.session.times import parse_time
@@ -77,10 +71,10 @@ class FirstRunOverview(Struct, frozen=True, kw_only=True):
 
 
 def build_first_run_overview(
-    roots: Sequence[Path], transcripts: Sequence[Transcript], now: datetime
+    roots: Sequence[Path], transcripts: Sequence[locations.Transcript], now: datetime
 ) -> FirstRunOverview:
     """Return an overview of `transcripts`, which were found below `roots`."""
-    sessions = [each for each in transcripts if each.kind is TranscriptKind.SESSION]
+    sessions = [each for each in transcripts if each.kind is locations.TranscriptKind.SESSION]
     size = sum(each.size for each in transcripts)
     retentions = {root: read_retention(root) for root in roots}
     soon = [
@@ -104,7 +98,7 @@ def build_first_run_overview(
     )
 
 
-def _find_start(transcript: Transcript) -> float:
+def _find_start(transcript: locations.Transcript) -> float:
     """Return the time of the first record that has one, else the modification time of the file."""
     modified = transcript.mtime_ns / 1e9
     try:
@@ -151,9 +145,9 @@ def find_timelines(
     """Return the checkpoints that opcode keeps beside the sessions of Claude Code."""
     return tuple(
         _describe_timeline(path, report_names, has_session=path.name in session_ids)
-        for project in _list_names(root / claude_directories.PROJECTS_DIRECTORY)
+        for project in _list_names(root / locations.claude_directories.PROJECTS_DIRECTORY)
         for path, _, _ in _iter_named(
-            project / claude_directories.TIMELINES_DIRECTORY, "timeline", _ID
+            project / locations.claude_directories.TIMELINES_DIRECTORY, "timeline", _ID
         )
     )
 
@@ -168,7 +162,7 @@ def _describe_timeline(
 
 
 def _iter_session_directories(root: Path) -> Iterator[tuple[Path, str, str]]:
-    for project in _list_names(root / claude_directories.PROJECTS_DIRECTORY):
+    for project in _list_names(root / locations.claude_directories.PROJECTS_DIRECTORY):
         for path, kind, owner in _iter_named(project, "session", _ID):
             status = safe_files.find_status(path)
             if isinstance(status, os.stat_result) and stat.S_ISDIR(status.st_mode):
@@ -193,7 +187,7 @@ def _describe(path: Path, kind: str, report_names: ReportNames) -> health_report
     files = [
         path.joinpath(*parts)
         for parts in safe_files.iter_tree(path)
-        if not isinstance(parts, Refused)
+        if not isinstance(parts, locations.Refused)
     ]
     sizes = [getattr(safe_files.find_status(file), "st_size", 0) for file in files or [path]]
     return health_report.Orphan(
@@ -203,7 +197,7 @@ def _describe(path: Path, kind: str, report_names: ReportNames) -> health_report
 
 def examine_index(
     directory: Path,
-    transcripts: Sequence[Transcript],
+    transcripts: Sequence[locations.Transcript],
     prices: Path | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> health_report.IndexReport:
@@ -224,7 +218,7 @@ def examine_index(
 
 
 def _read_status(
-    directory: Path, transcripts: Sequence[Transcript], prices: Path | None
+    directory: Path, transcripts: Sequence[locations.Transcript], prices: Path | None
 ) -> tuple[IndexStatus, bool]:
     try:
         status = find_index_status(directory)
@@ -253,11 +247,11 @@ def examine_roots(
     paths: Sequence[Path], now: datetime, environment: Mapping[str, str] = os.environ
 ) -> tuple[health_report.RootReport, ...]:
     """Check those of `paths` that are Claude directories."""
-    home = claude_directories.find_home(environment)
+    home = locations.claude_directories.find_home(environment)
     roots = [
         path
         for path in paths
-        if safe_files.is_directory(path / claude_directories.PROJECTS_DIRECTORY)
+        if safe_files.is_directory(path / locations.claude_directories.PROJECTS_DIRECTORY)
     ]
     return tuple(
         _examine(root, make_report_names(root, home, is_one_of_many=len(paths) > 1), now)
@@ -266,7 +260,7 @@ def examine_roots(
 
 
 def _examine(root: Path, report_names: ReportNames, now: datetime) -> health_report.RootReport:
-    transcripts = discover_root(root).transcripts
+    transcripts = locations.discover_root(root).transcripts
     retention = read_retention(root)
     expiries = list_expiries(transcripts, retention)
     mode = (

@@ -18,15 +18,7 @@ from msgspec import Struct
 
 from recollect.documents.search_results import Snippet
 from recollect.redact.quick_masks import cut_text, find_tag_edge
-from recollect.search.folding import (
-    PICTOGRAPHS,
-    SEPARATORS,
-    UNSPACED,
-    Folded,
-    fold,
-    fold_with_offsets,
-    is_ignorable,
-)
+from recollect.search import folding
 from recollect.search.query_tree import Inside, NamePart, Prefix, Query, TextTerm, iter_text_terms
 from recollect.search.terms import is_part_boundary, list_spellings
 
@@ -49,15 +41,15 @@ _MAX_COMPARED: Final = 64
 _LOOKAROUND: Final = 4
 # How much context a cut may drop, but never more than half, to fall between words.
 _MAX_TRIMMED: Final = 12
-_LETTER: Final = rf"[^{SEPARATORS}{UNSPACED}{PICTOGRAPHS}]"
+_LETTER: Final = rf"[^{folding.SEPARATORS}{folding.UNSPACED}{folding.PICTOGRAPHS}]"
 _INSIDE: Final = _LETTER * 2
 # Possessive, so that a failed match does not retry with shorter gaps.
-_GAP: Final = rf"([{SEPARATORS}]*+)"
+_GAP: Final = rf"([{folding.SEPARATORS}]*+)"
 
 
 def find_spans(text: str, query: Query) -> list[TextSpan]:
     """Return the spans of the text that match words of the query, sorted and not overlapping."""
-    folded = fold_with_offsets(text)
+    folded = folding.fold_with_offsets(text)
     found = [span for needle in _find_needles(query) for span in _iter_spans(text, folded, needle)]
     return _merge(sorted(found))
 
@@ -100,13 +92,13 @@ def _find_needles(query: Query) -> tuple[_Needle, ...]:
 
 
 def _iter_needles(term: TextTerm) -> Iterator[_Needle]:
-    for spelling in list_spellings(fold(term.text)):
+    for spelling in list_spellings(folding.fold(term.text)):
         pattern = _GAP.join(map(re.escape, spelling))
         end = f"{_LETTER}*+" if isinstance(term, Prefix) else ""
         yield _Needle(f"{pattern}{end}", isinstance(term, Inside | NamePart))
 
 
-def _iter_spans(text: str, folded: Folded, needle: _Needle) -> Iterator[TextSpan]:
+def _iter_spans(text: str, folded: folding.Folded, needle: _Needle) -> Iterator[TextSpan]:
     at, search = 0, re.compile(needle.pattern).search
     while match := search(folded.text, at):
         edges = _iter_word_edges(match, is_inside=needle.is_inside)
@@ -126,7 +118,7 @@ def _iter_word_edges(match: re.Match[str], *, is_inside: bool) -> Iterator[int]:
             yield start
 
 
-def _is_boundary(text: str, folded: Folded, at: int) -> bool:
+def _is_boundary(text: str, folded: folding.Folded, at: int) -> bool:
     if at == 0 or not _are_letters(folded.text[at - 1 : at + 1]):
         return True
     return is_part_boundary(text, folded.find_source(at, at + 1)[0])
@@ -140,9 +132,9 @@ def _are_letters(pair: str) -> bool:
     return re.match(_INSIDE, pair) is not None
 
 
-def _to_source(text: str, folded: Folded, match: re.Match[str]) -> TextSpan:
+def _to_source(text: str, folded: folding.Folded, match: re.Match[str]) -> TextSpan:
     start, end = folded.find_source(*match.span())
-    while end < len(text) and is_ignorable(text[end]):
+    while end < len(text) and folding.is_ignorable(text[end]):
         end += 1
     return start, end
 
@@ -272,7 +264,7 @@ def _splits_character(line: str, at: int) -> bool:
     """Whether a cut would separate a letter from its accent, or split a joined emoji."""
     after = line[at]
     is_mark = unicodedata.category(after)[0] == "M" or after in _COMBINING_VOWELS
-    return is_mark or is_ignorable(after) or line[at - 1] == _JOINER
+    return is_mark or folding.is_ignorable(after) or line[at - 1] == _JOINER
 
 
 def _move_marks(marks: Sequence[TextSpan], window: TextSpan, shift: int) -> tuple[TextSpan, ...]:

@@ -18,17 +18,7 @@ from typing import Literal, TypedDict
 
 from msgspec import Raw, Struct
 
-from recollect.records import decoding, envelope, system_records
-from recollect.records.blocks import (
-    Document,
-    Image,
-    Source,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    UnknownBlock,
-)
+from recollect.records import blocks, decoding, envelope, system_records
 from recollect.session.messages import Message
 from recollect.session.record_texts import AnyBlock
 from recollect.session.tree import Tree
@@ -50,7 +40,7 @@ def to_api_messages(messages: Sequence[Message]) -> tuple[MessageParam, ...]:
         block.tool_use_id: block
         for message in messages
         for block in message.content
-        if isinstance(block, ToolResult)
+        if isinstance(block, blocks.ToolResult)
     }
     merged: list[MessageParam] = []
     for param in _iter_params(messages, results):
@@ -62,7 +52,7 @@ def to_api_messages(messages: Sequence[Message]) -> tuple[MessageParam, ...]:
 
 
 def _iter_params(
-    messages: Iterable[Message], results: dict[str, ToolResult]
+    messages: Iterable[Message], results: dict[str, blocks.ToolResult]
 ) -> Iterator[MessageParam]:
     """Yield messages, each reply with the results of its calls directly after it.
 
@@ -73,38 +63,38 @@ def _iter_params(
     for message in messages:
         if message.is_synthetic or message.failure is not None:
             continue
-        answers: list[ToolResult] = []
+        answers: list[blocks.ToolResult] = []
         said: list[AnyBlock] = []
         for block in message.content:
-            if isinstance(block, ToolUse):
+            if isinstance(block, blocks.ToolUse):
                 # Removed, so that a repeated call is dropped: ids are unique.
                 result = waiting.pop(block.id, None)
                 if result is None:
                     continue
                 answers.append(result)
-            if not isinstance(block, ToolResult):
+            if not isinstance(block, blocks.ToolResult):
                 said.append(block)
         role: Literal["user", "assistant"] = "assistant" if message.role == "assistant" else "user"
         yield {"role": role, "content": _to_params(said)}
         yield {"role": "user", "content": _to_params(answers)}
 
 
-def _to_params(blocks: Iterable[AnyBlock]) -> list[BlockParam]:
-    params = (_to_param(block) for block in blocks)
+def _to_params(content: Iterable[AnyBlock]) -> list[BlockParam]:
+    params = (_to_param(block) for block in content)
     return [param for param in params if param]
 
 
 def _to_param(block: AnyBlock) -> BlockParam | None:
     """Return a block with the field names of the API; None if the API rejects it."""
     match block:
-        case UnknownBlock():
+        case blocks.UnknownBlock():
             return decoding.decode_value(block.raw, dict[str, object])
-        case Text():
-            written = Text(text=block.words, citations=block.citations)
+        case blocks.Text():
+            written = blocks.Text(text=block.words, citations=block.citations)
             return _list_fields(written) if block.words.strip() else None
-        case Thinking(signature=""):
+        case blocks.Thinking(signature=""):
             return None
-        case ToolUse():
+        case blocks.ToolUse():
             wanted = decoding.decode_value(block.input, dict[str, object])
             return {**_list_fields(block), "input": wanted or {}}
     return _list_fields(block)
@@ -128,7 +118,9 @@ def _to_plain(value: object) -> object:
         case Struct():
             return _list_fields(value)
         case tuple():
-            return _to_params(Text(text=part) if isinstance(part, str) else part for part in value)
+            return _to_params(
+                blocks.Text(text=part) if isinstance(part, str) else part for part in value
+            )
     return value
 
 
@@ -241,34 +233,37 @@ def build_media(messages: Sequence[Message]) -> tuple[Medium, ...]:
 
 def _iter_media(
     message: Message,
-) -> Iterator[tuple[tuple[int, ...], Image | Document, str | None]]:
+) -> Iterator[tuple[tuple[int, ...], blocks.Image | blocks.Document, str | None]]:
     for number, block in enumerate(message.content):
-        if isinstance(block, Image | Document):
+        if isinstance(block, blocks.Image | blocks.Document):
             yield (number,), block, None
-        elif isinstance(block, ToolResult) and isinstance(block.content, tuple):
+        elif isinstance(block, blocks.ToolResult) and isinstance(block.content, tuple):
             for part_number, part in enumerate(block.content):
-                if isinstance(part, Image | Document):
+                if isinstance(part, blocks.Image | blocks.Document):
                     yield (number, part_number), part, block.tool_use_id
 
 
 def _make_medium(
-    message: Message, path: tuple[int, ...], block: Image | Document, tool_use_id: str | None
+    message: Message,
+    path: tuple[int, ...],
+    block: blocks.Image | blocks.Document,
+    tool_use_id: str | None,
 ) -> Medium:
-    source = block.source or Source()
+    source = block.source or blocks.Source()
     return Medium(
         message_id=message.id,
         path=path,
-        kind=MediumKind.DOCUMENT if isinstance(block, Document) else MediumKind.IMAGE,
+        kind=MediumKind.DOCUMENT if isinstance(block, blocks.Document) else MediumKind.IMAGE,
         media_type=source.media_type,
         size=_estimate_size(source),
         url=source.url,
         file_id=source.file_id,
-        title=block.title if isinstance(block, Document) else None,
+        title=block.title if isinstance(block, blocks.Document) else None,
         tool_use_id=tool_use_id,
     )
 
 
-def _estimate_size(source: Source) -> int | None:
+def _estimate_size(source: blocks.Source) -> int | None:
     """Return the size: four base64 characters are three bytes, less one for each final `=`."""
     if source.data is None:
         return None

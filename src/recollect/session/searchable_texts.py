@@ -15,16 +15,13 @@ from msgspec import Raw, Struct
 
 from recollect.digests import blake2b
 from recollect.documents.kinds import Context, InputKind, TextKind
-from recollect.records import attachment_kinds, attachments, conversation_records, decoding, state
-from recollect.records.blocks import (
-    Block,
-    McpToolUse,
-    ServerToolResult,
-    ServerToolUseBlock,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
+from recollect.records import (
+    attachment_kinds,
+    attachments,
+    blocks,
+    conversation_records,
+    decoding,
+    state,
 )
 from recollect.records.envelope import Record, Unknown
 from recollect.records.system_records import System
@@ -130,28 +127,28 @@ def _list_beside(record: Record) -> list[SearchableText]:
 
 
 def _iter_user(record: conversation_records.User, *, is_subagent: bool) -> Iterator[SearchableText]:
-    blocks = record_texts.list_blocks(record.message.content if record.message else None)
-    is_answer = any(isinstance(block, ToolResult) for block in blocks)
+    content = record_texts.list_blocks(record.message.content if record.message else None)
+    is_answer = any(isinstance(block, blocks.ToolResult) for block in content)
     if not is_answer:
         yield from _iter_prompt(read_prompt(record, is_subagent=is_subagent), "")
     make = partial(SearchableText, owner=_uuid(record))
-    for block in blocks:
-        if not isinstance(block, Text):
+    for block in content:
+        if not isinstance(block, blocks.Text):
             yield _describe_block(block, make)
         elif is_answer:
             yield SearchableText(TextKind.NOTICE, block.words)
 
 
-def _read_result(result: ToolResult) -> str:
+def _read_result(result: blocks.ToolResult) -> str:
     """Return the text of a tool result, including its documents and links."""
     text = record_texts.result_text(result)
     if isinstance(result.content, tuple):
-        others = (part for part in result.content if not isinstance(part, str | Text))
+        others = (part for part in result.content if not isinstance(part, str | blocks.Text))
         return "\n".join(filter(None, (text, *map(_read_block, others))))
     return text
 
 
-def _read_block(block: Block) -> str:
+def _read_block(block: blocks.Block) -> str:
     return "\n".join(text for _, text in record_texts.list_texts(block))
 
 
@@ -192,7 +189,7 @@ def _iter_assistant(record: conversation_records.Assistant) -> Iterator[Searchab
     owner = (message.id if message else None) or _uuid(record)
     make = partial(SearchableText, owner=owner, is_error=record.is_api_error_message)
     for block in record_texts.list_blocks(message.content if message else None):
-        if isinstance(block, Text):
+        if isinstance(block, blocks.Text):
             yield make(TextKind.REPLY, block.words)
         else:
             yield _describe_block(block, make)
@@ -202,20 +199,20 @@ def _describe_block(
     block: record_texts.AnyBlock, make: Callable[[TextKind, str], SearchableText]
 ) -> SearchableText:
     match block:
-        case ToolUse() | ServerToolUseBlock() | McpToolUse():
+        case blocks.ToolUse() | blocks.ServerToolUseBlock() | blocks.McpToolUse():
             return SearchableText(TextKind.TOOL_INPUT, _read_call(block), block.name, block.id)
-        case ToolResult():
+        case blocks.ToolResult():
             text, is_error = _read_result(block), bool(block.is_error)
             return SearchableText(TextKind.TOOL_RESULT, text, None, block.tool_use_id, is_error)
-        case Thinking():
+        case blocks.Thinking():
             return make(TextKind.THINKING, block.thinking)
-        case ServerToolResult():
+        case blocks.ServerToolResult():
             text = _join_strings(block.content)
             return SearchableText(TextKind.TOOL_RESULT, text, None, block.tool_use_id)
     return make(TextKind.OTHER, _read_block(block))
 
 
-def _read_call(block: ToolUse | ServerToolUseBlock | McpToolUse) -> str:
+def _read_call(block: blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse) -> str:
     """Return the text of a call, with an MCP tool's name; `Read` would match too often."""
     words = _join_strings(block.input)
     return f"{block.name}\n{words}" if block.name.startswith(_MCP) else words

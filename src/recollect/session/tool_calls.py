@@ -18,15 +18,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Raw, Struct, structs
 
 from recollect.documents.kinds import RejectedBy, ToolStatus
-from recollect.records import blocks, conversation_records, decoding, envelope
-from recollect.records.tools import (
-    ToolInput,
-    ToolOutput,
-    parse_call,
-    parse_input,
-    parse_result,
-    read_tool_name,
-)
+from recollect.records import blocks, conversation_records, decoding, envelope, tools
 from recollect.session.record_texts import iter_tool_results, list_blocks, result_text
 from recollect.session.times import milliseconds_between
 
@@ -173,21 +165,21 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     def parse(self) -> "CallContents":
         """Return its input and result at once."""
         raw_result = None if self.block is None else self.raw_result
-        given, result = parse_call(self.recorded_name, self.raw_input, raw_result)
+        given, result = tools.parse_call(self.recorded_name, self.raw_input, raw_result)
         text = self.text
         return CallContents(given, result, text, find_spilled(text, self.raw_result))
 
     @property
-    def input(self) -> ToolInput:
+    def input(self) -> tools.ToolInput:
         """Its input, as the type of its tool."""
-        return parse_input(self.recorded_name, self.raw_input)
+        return tools.parse_input(self.recorded_name, self.raw_input)
 
     @property
-    def result(self) -> ToolOutput | None:
+    def result(self) -> tools.ToolOutput | None:
         """The result for the client, as the type of its tool; None while it is pending."""
         if self.block is None:
             return None
-        return parse_result(self.recorded_name, self.raw_result)
+        return tools.parse_result(self.recorded_name, self.raw_result)
 
     @property
     def text(self) -> str:
@@ -208,8 +200,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 class CallContents(Struct, frozen=True):
     """The input and the result of a call, parsed; `text` is what the model saw."""
 
-    input: ToolInput
-    result: ToolOutput | None
+    input: tools.ToolInput
+    result: tools.ToolOutput | None
     text: str
     spilled: SpilledOutput | None
 
@@ -284,7 +276,7 @@ def _make_call(
     *,
     is_cut: bool,
 ) -> ToolCall:
-    name = read_tool_name(block.name)
+    name = tools.read_tool_name(block.name)
     call = ToolCall(
         id=block.id,
         name=name.current,

@@ -17,13 +17,7 @@ import apsw
 from recollect.digests import blake2b
 from recollect.errors import IndexFailure
 from recollect.sources.growth import FileState
-from recollect.store.data_directory import (
-    TEXT_SCHEMA,
-    VARIABLE,
-    find_text_path,
-    make_private_directory,
-    name_version,
-)
+from recollect.store import data_directory
 from recollect.store.schema import load_checksums
 
 KEY_NAME: Final = "secrets.key"
@@ -94,7 +88,7 @@ def _load_key(directory: Path) -> bytes:
 
 def _make_key(path: Path) -> bytes:
     """Write a new key, unless another process has just done so."""
-    make_private_directory(path.parent)
+    data_directory.make_private_directory(path.parent)
     key = os.urandom(_KEY_BYTES)
     try:
         path.unlink(missing_ok=True)
@@ -110,7 +104,7 @@ def _make_key(path: Path) -> bytes:
 
 def _refuse(path: Path, error: OSError) -> IndexFailure:
     return IndexFailure(
-        f"Cannot use {path}: {error.strerror}. Set {VARIABLE} to another directory."
+        f"Cannot use {path}: {error.strerror}. Set {data_directory.VARIABLE} to another directory."
     )
 
 
@@ -145,7 +139,7 @@ class SecretReader:
         """Query the index; None if there is none, or it is damaged."""
         try:
             if time.monotonic() - self._opened >= _KEPT_SECONDS:
-                self._connection = _open(find_text_path(self._directory))
+                self._connection = _open(data_directory.find_text_path(self._directory))
                 self._opened = time.monotonic()
             return None if self._connection is None else query(self._connection)
         except apsw.Error:
@@ -163,7 +157,9 @@ def _open(path: Path) -> apsw.Connection | None:
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.execute("PRAGMA query_only = ON")
     version = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-    is_ours = version is not None and str(version[0]).startswith(f"{name_version(TEXT_SCHEMA)}/")
+    is_ours = version is not None and str(version[0]).startswith(
+        f"{data_directory.name_version(data_directory.TEXT_SCHEMA)}/"
+    )
     return connection if is_ours else None
 
 

@@ -17,14 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Lifespan, Scope
 
+from recollect import errors
 from recollect.documents.session_documents import ErrorDetail
-from recollect.errors import (
-    AmbiguousSession,
-    Candidate,
-    NothingFound,
-    RecollectError,
-    UnreadableInput,
-)
 from recollect.records.decoding import decode_record
 from recollect.render.html.html_turns import Frame, render_turn
 from recollect.render.views.turn_views import build_turn_views
@@ -76,7 +70,7 @@ class ErrorPage(Struct, frozen=True, kw_only=True):
     is_unknown_session: bool = False
     session: str = ""
     """The session that exists but lacks what the address names, if there is one."""
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[errors.Candidate, ...] = ()
     """Sessions that may have been meant."""
 
 
@@ -98,7 +92,7 @@ def create_app(settings: Settings) -> Starlette:
     app = Starlette(
         routes=_make_routes(parts),
         middleware=_make_middleware(parts),
-        exception_handlers={RecollectError: answer_failure, HTTPException: answer_failure},
+        exception_handlers={errors.RecollectError: answer_failure, HTTPException: answer_failure},
         lifespan=_make_lifespan(parts),
     )
     # No redirects: they would be built from untrusted parts of the request.
@@ -210,10 +204,11 @@ def _make_failure_handler(templates: templating.Templates) -> FailureHandler:
         page = ErrorPage(
             error=detail,
             unknown_address=request.url.path if is_unknown else "",
-            is_missing=is_unknown or isinstance(error, NothingFound | UnreadableInput),
+            is_missing=is_unknown
+            or isinstance(error, errors.NothingFound | errors.UnreadableInput),
             is_unknown_session=isinstance(error, UnknownSession),
             session=_find_session(request, error),
-            candidates=error.candidates if isinstance(error, AmbiguousSession) else (),
+            candidates=error.candidates if isinstance(error, errors.AmbiguousSession) else (),
         )
         title = "error.not_found" if page.is_missing else "error.title"
         return templating.html_response(
@@ -225,8 +220,8 @@ def _make_failure_handler(templates: templating.Templates) -> FailureHandler:
 
 def _find_session(request: Request, error: Exception) -> str:
     """Return the session of the address, if something inside it is missing."""
-    is_inside = isinstance(error, NothingFound) and not isinstance(
-        error, UnknownSession | AmbiguousSession
+    is_inside = isinstance(error, errors.NothingFound) and not isinstance(
+        error, UnknownSession | errors.AmbiguousSession
     )
     is_session = request.url.path.startswith("/s/")
     return str(request.path_params.get("id", "")) if is_inside and is_session else ""

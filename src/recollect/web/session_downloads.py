@@ -15,13 +15,8 @@ from recollect.redact.findings import RedactionPolicy
 from recollect.web.http_messages import Download, Id, parameter_errors
 from recollect.web.services import Services
 from recollect.web.session_endpoints import Project
+from recollect.workspace import turn_selection
 from recollect.workspace.session_queries import open_with_prices
-from recollect.workspace.turn_selection import (
-    TurnSelection,
-    choose_turns,
-    parse_segment,
-    parse_turns,
-)
 
 DOWNLOADED: Final = (
     export_options.Format.HTML,
@@ -96,7 +91,7 @@ def make_download(
     # Opened separately: a slow export must not lock the session that pages use, and exports have
     # their own mask.
     session = exporter.open_masked(lambda: open_with_prices(found.transcript, workspace))
-    turns = choose_turns(session, selection)
+    turns = turn_selection.choose_turns(session, selection)
     shares = workspace.attribute_tokens([found.transcript]).get(found.transcript.file)
     part = SessionPart(session, turns, is_masked=True, shares=shares)
     data = b"".join(exporter.stream(part))
@@ -104,10 +99,10 @@ def make_download(
     return Download(data, export_options.MEDIA_TYPES[kind], name)
 
 
-def read_selection(wanted: ExportParameters) -> TurnSelection:
+def read_selection(wanted: ExportParameters) -> turn_selection.TurnSelection:
     """Return the requested turns; raises BadParameter."""
     with parameter_errors("turns"):
-        turns = parse_turns(wanted.turns) if wanted.turns else None
+        turns = turn_selection.parse_turns(wanted.turns) if wanted.turns else None
     with parameter_errors("segment"):
-        segment = parse_segment(wanted.segment) if wanted.segment else None
-    return TurnSelection(turns=turns, branch=wanted.branch or None, segment=segment)
+        segment = turn_selection.parse_segment(wanted.segment) if wanted.segment else None
+    return turn_selection.TurnSelection(turns=turns, branch=wanted.branch or None, segment=segment)

@@ -12,13 +12,8 @@ from typing import TypeVar
 from msgspec import Struct
 
 from recollect.documents.session_listing import SessionListing
+from recollect.workspace import session_queries
 from recollect.workspace.session_marks import NO_MARK
-from recollect.workspace.session_queries import (
-    RuntimeState,
-    complete_listing,
-    expires_by,
-    find_last_change,
-)
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -46,11 +41,11 @@ class SessionSelection(Struct, frozen=True):
     """The sessions that match a query, in its order."""
 
     sessions: Sequence[SessionListing]
-    present: RuntimeState
+    present: session_queries.RuntimeState
 
     def complete(self, listings: Iterable[SessionListing]) -> tuple[SessionListing, ...]:
         """Return listings with their usage, their running client and their expiry."""
-        return tuple(complete_listing(each, self.present) for each in listings)
+        return tuple(session_queries.complete_listing(each, self.present) for each in listings)
 
     def add_up(self, listings: Sequence[SessionListing]) -> SelectionTotals:
         """Return the totals; several files with one id have the same usage, which counts once.
@@ -82,9 +77,9 @@ class SessionSelection(Struct, frozen=True):
     def list_expiring(self, expiry: datetime) -> list[SessionListing]:
         """Return the sessions that Claude Code may delete at that time or before."""
         # Rules out nearly all sessions: looking at the paths of 10,000 takes 13 ms.
-        last_change = find_last_change(expiry, self.present)
+        last_change = session_queries.find_last_change(expiry, self.present)
         old = (each for each in self.sessions if each.modified <= last_change)
-        return [each for each in old if expires_by(each, expiry, self.present)]
+        return [each for each in old if session_queries.expires_by(each, expiry, self.present)]
 
     def group(self, find_key: Callable[[SessionListing], Key]) -> dict[Key, list[SessionListing]]:
         """Return the sessions by key, in order of first occurrence."""

@@ -12,18 +12,7 @@ from msgspec.structs import replace
 
 from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, ContextKind, InputKind, SubagentOutcome
-from recollect.records import attachment_kinds, attachments, conversation_records
-from recollect.records.blocks import (
-    ContentBlock,
-    McpToolUse,
-    RedactedThinking,
-    ServerToolResult,
-    ServerToolUseBlock,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
+from recollect.records import attachment_kinds, attachments, blocks, conversation_records
 from recollect.render.views import notices, part_builders, task_reports
 from recollect.render.views.timeline import Timeline
 from recollect.render.views.tools import describe_call
@@ -117,10 +106,10 @@ def name_command(prompt: prompts.Prompt) -> str:
     return f"{command.name} {command.arguments}".rstrip() if command else prompt.words
 
 
-def show_media(blocks: tuple[ContentBlock, ...]) -> tuple[turn_documents.Part, ...]:
-    """Return the images, documents and unknown blocks in `blocks`."""
+def show_media(content: tuple[blocks.ContentBlock, ...]) -> tuple[turn_documents.Part, ...]:
+    """Return the images, documents and unknown blocks in `content`."""
     return part_builders.show_blocks(
-        block for block in blocks if not isinstance(block, Text | ToolResult)
+        block for block in content if not isinstance(block, blocks.Text | blocks.ToolResult)
     )
 
 
@@ -128,7 +117,9 @@ def _show_beside(message: messages.Message) -> tuple[turn_documents.Step, ...]:
     """Return what else a record with results contains: text, an interruption, images."""
     steps: list[turn_documents.Step] = []
     for block in message.content:
-        words = prompt_contexts.separate_words(block.words)[0] if isinstance(block, Text) else ""
+        words = (
+            prompt_contexts.separate_words(block.words)[0] if isinstance(block, blocks.Text) else ""
+        )
         if words.startswith(prompts.INTERRUPTION_MARKS):
             steps.append(
                 _make_input_notice(
@@ -149,11 +140,11 @@ def _show_orphans(
             message, turn_documents.NoticeKind.INFORMATION, ORPHAN_TITLE, _show_result(block)
         )
         for block in message.content
-        if isinstance(block, ToolResult) and block.tool_use_id in orphans
+        if isinstance(block, blocks.ToolResult) and block.tool_use_id in orphans
     )
 
 
-def _show_result(block: ToolResult) -> tuple[turn_documents.Part, ...]:
+def _show_result(block: blocks.ToolResult) -> tuple[turn_documents.Part, ...]:
     if isinstance(block.content, tuple):
         return part_builders.show_blocks(block.content)
     text = record_texts.result_text(block)
@@ -248,29 +239,32 @@ class Replies:
 
     def _own_blocks(
         self, line: conversation_records.Assistant, message: messages.Message
-    ) -> Sequence[ContentBlock]:
+    ) -> Sequence[blocks.ContentBlock]:
         """Return the blocks of `line` that its message uses: a repeated line adds nothing."""
-        blocks = record_texts.list_blocks(line.message.content if line.message else None)
-        if len(message.records) == 1 and len(blocks) == len(message.content):
-            return blocks
+        own = record_texts.list_blocks(line.message.content if line.message else None)
+        if len(message.records) == 1 and len(own) == len(message.content):
+            return own
         kept = self._kept.get(id(message))
         if kept is None:
             kept = self._kept[id(message)] = {id(block) for block in message.content}
         # A bare string becomes a new block each time it is listed, and is never a copy.
-        return [block for block in blocks if id(block) in kept or isinstance(block, Text)]
+        return [block for block in own if id(block) in kept or isinstance(block, blocks.Text)]
 
     def _show_block(
-        self, block: ContentBlock, line: conversation_records.Assistant, message: messages.Message
+        self,
+        block: blocks.ContentBlock,
+        line: conversation_records.Assistant,
+        message: messages.Message,
     ) -> turn_documents.Step | None:
         match block:
-            case Thinking(thinking=text):
+            case blocks.Thinking(thinking=text):
                 return _make_thinking_step(line, message, text)
-            case RedactedThinking():
+            case blocks.RedactedThinking():
                 return _make_thinking_step(line, message, "")
-            case ToolUse() | ServerToolUseBlock() | McpToolUse():
+            case blocks.ToolUse() | blocks.ServerToolUseBlock() | blocks.McpToolUse():
                 call = self._timeline.contents.calls.get(block.id)
                 return None if call is None else self._make_called(call, line, message, block)
-            case ServerToolResult():
+            case blocks.ServerToolResult():
                 if block.tool_use_id not in self._timeline.orphans:
                     return None
                 answer = part_builders.show_value(block.content)
@@ -285,11 +279,11 @@ class Replies:
         call: tool_calls.ToolCall,
         line: conversation_records.Assistant,
         message: messages.Message,
-        block: ToolUse | ServerToolUseBlock | McpToolUse,
+        block: blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse,
     ) -> turn_documents.ToolStep:
         children = self._timeline.subagents.get(call.id, ())
         subagents = tuple(refer_to(child, self._timeline.outcomes) for child in children)
-        server = block.server_name if isinstance(block, McpToolUse) else None
+        server = block.server_name if isinstance(block, blocks.McpToolUse) else None
         hooks = self._hooks(call.id)
         if self._calls is None:
             return _make_tool_step(call, line, message.id, server, subagents, hooks)
@@ -354,14 +348,14 @@ def _find_model(session: Session) -> str | None:
     return next((said.model for said in replies if said.model), None)
 
 
-def _show_text(block: ContentBlock) -> tuple[turn_documents.Part, ...]:
+def _show_text(block: blocks.ContentBlock) -> tuple[turn_documents.Part, ...]:
     """Return the text of a block; a result inside a reply is shown as it is."""
-    if isinstance(block, ToolResult):
+    if isinstance(block, blocks.ToolResult):
         return () if block.content is None else part_builders.show_blocks(_list_result(block))
     return part_builders.show_blocks((block,), as_prose=True)
 
 
-def _list_result(block: ToolResult) -> tuple[str | ContentBlock, ...]:
+def _list_result(block: blocks.ToolResult) -> tuple[str | blocks.ContentBlock, ...]:
     return (block.content,) if isinstance(block.content, str) else block.content or ()
 
 

@@ -13,26 +13,7 @@ from typing import Final
 import msgspec
 
 from recollect.documents import kinds, turn_documents
-from recollect.records.blocks import (
-    ContainerUpload,
-    ContentBlock,
-    Document,
-    Fallback,
-    Image,
-    McpToolUse,
-    NestedBlock,
-    Resource,
-    ResourceLink,
-    SearchResult,
-    ServerToolResult,
-    ServerToolUseBlock,
-    Source,
-    Text,
-    Thinking,
-    ToolReference,
-    ToolUse,
-    UnknownBlock,
-)
+from recollect.records import blocks
 from recollect.records.decoding import REFUSED, decode_value
 from recollect.records.envelope import is_absent
 from recollect.records.tools import split_mcp_name
@@ -285,21 +266,21 @@ def _make_hunk(
     )
 
 
-AnyBlock = ContentBlock | NestedBlock | str
+AnyBlock = blocks.ContentBlock | blocks.NestedBlock | str
 
 _UNKNOWN_MEDIA = "application/octet-stream"
 
 
 def show_blocks(
-    blocks: Iterable[AnyBlock], *, as_prose: bool = False
+    content: Iterable[AnyBlock], *, as_prose: bool = False
 ) -> tuple[turn_documents.Part, ...]:
-    """Return the parts of `blocks`; text is Markdown only if a person or a model wrote it."""
+    """Return the parts of `content`; text is Markdown only if a person or a model wrote it."""
     words = turn_documents.Prose if as_prose else turn_documents.Plain
     parts: list[turn_documents.Part] = []
-    for block in blocks:
-        text = block if isinstance(block, str) else block.words if isinstance(block, Text) else None
-        if text is None:
-            parts += _show_block(block)
+    for block in content:
+        text = block.words if isinstance(block, blocks.Text) else block
+        if not isinstance(text, str):
+            parts += _show_block(text)
         elif text.strip():
             parts.append(words(text))
     return tuple(parts)
@@ -307,20 +288,20 @@ def show_blocks(
 
 def _show_block(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
     match block:
-        case Image():
+        case blocks.Image():
             return show_source(block.source, None)
-        case Document():
+        case blocks.Document():
             return _show_document(block)
-        case ContainerUpload(file_id=name):
+        case blocks.ContainerUpload(file_id=name):
             return show_fields(("file", name))
-        case Fallback(origin=origin, target=target):
+        case blocks.Fallback(origin=origin, target=target):
             return show_fields(
                 ("from", origin.model if origin else None), ("to", target.model if target else None)
             )
     return _show_reference(block)
 
 
-def _show_document(block: Document) -> tuple[turn_documents.Part, ...]:
+def _show_document(block: blocks.Document) -> tuple[turn_documents.Part, ...]:
     parts = show_source(block.source, block.title)
     # An image has a name; a document shown as text would lose its title.
     is_named = any(isinstance(part, turn_documents.Picture) for part in parts)
@@ -330,14 +311,14 @@ def _show_document(block: Document) -> tuple[turn_documents.Part, ...]:
 
 def _show_reference(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
     match block:
-        case ToolReference(tool_name=name):
+        case blocks.ToolReference(tool_name=name):
             return show_entries((turn_documents.Entry(name),))
-        case ResourceLink():
+        case blocks.ResourceLink():
             link = show_entries(
                 (turn_documents.Entry(block.name or block.uri or "", note=block.uri),)
             )
             return (*link, *show_fields(("description", block.description)))
-        case SearchResult():
+        case blocks.SearchResult():
             found = show_entries(
                 (turn_documents.Entry(block.title or block.source or "", note=block.source),)
             )
@@ -347,9 +328,9 @@ def _show_reference(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
 
 def _show_raw(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
     match block:
-        case Resource():
+        case blocks.Resource():
             return show_value(block.resource)
-        case UnknownBlock():
+        case blocks.UnknownBlock():
             return (show_json(block.raw),)
     return _show_foreign(block)
 
@@ -357,20 +338,20 @@ def _show_raw(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
 def _show_foreign(block: AnyBlock) -> tuple[turn_documents.Part, ...]:
     """Return a block that only models write, found in a message that is not a model's."""
     match block:
-        case Thinking():
+        case blocks.Thinking():
             return show_plain(block.thinking)
-        case ToolUse() | ServerToolUseBlock() | McpToolUse():
-            server = block.server_name if isinstance(block, McpToolUse) else None
+        case blocks.ToolUse() | blocks.ServerToolUseBlock() | blocks.McpToolUse():
+            server = block.server_name if isinstance(block, blocks.McpToolUse) else None
             return (
                 *show_fields(("tool", block.name), ("server", server)),
                 *show_value(block.input),
             )
-        case ServerToolResult():
+        case blocks.ServerToolResult():
             return show_value(block.content)
     return ()
 
 
-def show_source(source: Source | None, name: str | None) -> tuple[turn_documents.Part, ...]:
+def show_source(source: blocks.Source | None, name: str | None) -> tuple[turn_documents.Part, ...]:
     """Return the image or document in `source`; a document may be plain text or a reference."""
     if source is None:
         return (turn_documents.Picture(_UNKNOWN_MEDIA, "", name),)

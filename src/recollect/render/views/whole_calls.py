@@ -17,13 +17,7 @@ from recollect.records.blocks import Document, Image, ServerToolResult, Text, To
 from recollect.records.decoding import decode_value
 from recollect.records.tools import TextResult, ToolOutput
 from recollect.records.tools.file_tools import count_text_lines
-from recollect.render.views.part_builders import (
-    FACT_SEPARATOR,
-    shorten_entries,
-    shorten_path,
-    show_fields,
-    show_plain,
-)
+from recollect.render.views import part_builders
 from recollect.session.session import Session
 from recollect.session.tool_calls import ToolCall
 
@@ -42,7 +36,7 @@ class ShownTexts:
     """The texts of some lines and parts."""
 
     def __init__(self, lines: Iterable[str], parts: tuple[turn_documents.Part, ...]) -> None:
-        facts = (fact for line in lines for fact in line.split(FACT_SEPARATOR))
+        facts = (fact for line in lines for fact in line.split(part_builders.FACT_SEPARATOR))
         texts = [*facts, *(text for part in parts for text in _iter_texts(part))]
         self._lines = {"", *map(str.strip, "\n".join(texts).split("\n"))}
         self._texts = texts
@@ -153,7 +147,7 @@ def _list_entry(entry: turn_documents.Entry) -> list[str]:
     path, match, context = entry.path, f"{entry.line}:{entry.text}", f"{entry.line}-{entry.text}"
     return [
         *_iter_known((entry.text, path, entry.url)),
-        *(entry.note or "").split(FACT_SEPARATOR),
+        *(entry.note or "").split(part_builders.FACT_SEPARATOR),
         *(match, f"{path}:{match}", context, f"{path}-{context}"),
     ]
 
@@ -192,9 +186,11 @@ def complete_call(
 
     Of a path below `directory` it only shows what is relative to it.
     """
-    title = shorten_path(step.title, directory)
+    title = part_builders.shorten_path(step.title, directory)
     parts = tuple(
-        shorten_entries(part, directory) if isinstance(part, turn_documents.Entries) else part
+        part_builders.shorten_entries(part, directory)
+        if isinstance(part, turn_documents.Entries)
+        else part
         for part in (*step.input, *step.output)
     )
     shown = ShownTexts((title, step.summary), parts)
@@ -205,8 +201,12 @@ def complete_call(
     words = [line for line in missing if shown.lacks(line)]
     return msgspec.structs.replace(
         step,
-        input=(*step.input, *show_fields(*wanted)),
-        output=(*step.output, *show_plain("\n".join(words)), *show_fields(*answered)),
+        input=(*step.input, *part_builders.show_fields(*wanted)),
+        output=(
+            *step.output,
+            *part_builders.show_plain("\n".join(words)),
+            *part_builders.show_fields(*answered),
+        ),
     )
 
 

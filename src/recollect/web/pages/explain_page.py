@@ -22,13 +22,8 @@ from recollect.reader.usage_reader import read_usage
 from recollect.redact.quick_masks import mask_path
 from recollect.usage.causes import LONG_CONTEXT, Cause
 from recollect.usage.zones import Zone, load_zone
+from recollect.web import history_endpoints
 from recollect.web.charts import draw_share
-from recollect.web.history_endpoints import (
-    CauseParameters,
-    ExplainParameters,
-    explain_usage,
-    report_causes,
-)
 from recollect.web.pages.session_page import make_address
 from recollect.web.pages.usage_table import read_moment
 from recollect.web.services import Services
@@ -58,7 +53,7 @@ NOTES: Final = (
 """The prefixes of remarks; a prefix of another one comes after it."""
 
 
-class ExplainPageParameters(ExplainParameters, frozen=True, kw_only=True):
+class ExplainPageParameters(history_endpoints.ExplainParameters, frozen=True, kw_only=True):
     """The figure to explain, and the number of the page."""
 
     page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
@@ -104,8 +99,9 @@ def render_explain_page(
     services: Services, wanted: ExplainPageParameters, translator: Translator
 ) -> PageContent:
     """Render the breakdown of a figure."""
-    explanation = explain_usage(
-        services, ExplainParameters(target=wanted.target, timezone=wanted.timezone)
+    explanation = history_endpoints.explain_usage(
+        services,
+        history_endpoints.ExplainParameters(target=wanted.target, timezone=wanted.timezone),
     )
     known = services.workspace.catalog.snapshot
     listings = {mask_path(each.path): each for each in known.sessions}
@@ -271,9 +267,9 @@ def render_causes_page(
     services: Services, wanted: CausesPageParameters, translator: Translator
 ) -> PageContent:
     """Render the causes."""
-    report = report_causes(
+    report = history_endpoints.report_causes(
         services,
-        CauseParameters(
+        history_endpoints.CauseParameters(
             since=wanted.since or None,
             until=wanted.until or None,
             project=wanted.project,
