@@ -18,7 +18,6 @@ from typing import Final
 from msgspec import Struct
 
 from recollect.documents import json_text, session_documents, turn_documents
-from recollect.documents.turn_documents import Step, TextStep, ToolStep, TurnView
 from recollect.export.export_content import ExportContent, SessionPart, iter_files
 from recollect.export.export_options import ExportOptions, Images, Level, select_steps
 from recollect.export.writing import Piece
@@ -310,7 +309,7 @@ def _list_ranks(counts: Mapping[Rank, int]) -> str:
 
 
 def _iter_blocks(
-    turn: TurnView, content: ExportContent, max_length: int, max_output: int
+    turn: turn_documents.TurnView, content: ExportContent, max_length: int, max_output: int
 ) -> Iterator[_Block]:
     directory = content.metadata.cwd
     options = markdown.MarkdownOptions(replies=False, everything=False, directory=directory)
@@ -320,21 +319,21 @@ def _iter_blocks(
     ranks[id(_find_conclusion(turn.steps))] = Rank.CONCLUSION
     for step in turn.steps:
         match step:
-            case TextStep():
+            case turn_documents.TextStep():
                 yield from _list_text(step, ranks.get(id(step), Rank.REPLY), max_length)
-            case ToolStep():
+            case turn_documents.ToolStep():
                 yield _make_block(Rank.CALL, [markdown.name_call(step, directory)], max_length)
                 details = [*markdown.write_parts((*step.input, *step.output))]
                 if details:
                     yield _make_block(Rank.OUTPUT, details, max_output)
 
 
-def _find_conclusion(steps: Sequence[Step]) -> TextStep | None:
-    replies = (step for step in reversed(steps) if isinstance(step, TextStep))
+def _find_conclusion(steps: Sequence[turn_documents.Step]) -> turn_documents.TextStep | None:
+    replies = (step for step in reversed(steps) if isinstance(step, turn_documents.TextStep))
     return next((step for step in replies if step.role == "assistant"), None)
 
 
-def _list_text(step: TextStep, rank: Rank, max_length: int) -> Iterator[_Block]:
+def _list_text(step: turn_documents.TextStep, rank: Rank, max_length: int) -> Iterator[_Block]:
     parts = [*markdown.write_parts(step.parts)]
     if parts:
         is_reply = step.role == "assistant"

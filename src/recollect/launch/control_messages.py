@@ -21,7 +21,6 @@ from recollect.launch import conversation_events
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import is_absent
 from recollect.records.stream import control
-from recollect.records.stream.control import Answer
 from recollect.records.tools.planning_tools import AskUserQuestionInput, ExitPlanModeInput
 
 UNSUPPORTED: Final = "Recollect cannot do this."
@@ -346,7 +345,7 @@ class PendingRequests:
 
     def __init__(self) -> None:
         self._ids = count(1)
-        self._waiting: dict[str, asyncio.Future[Answer]] = {}
+        self._waiting: dict[str, asyncio.Future[control.Answer]] = {}
 
     def send(
         self, send: Callable[[bytes], None], subtype: str, fields: Mapping[str, object]
@@ -371,7 +370,7 @@ class PendingRequests:
             raise ClientFailure(f"claude rejected {subtype}: {answer.error or 'no reason given'}")
         return answer.response
 
-    def resolve(self, answer: Answer) -> None:
+    def resolve(self, answer: control.Answer) -> None:
         """Pass a response to its request; the client may also repeat our own responses to it."""
         waiting = self._waiting.get(answer.request_id or "")
         if waiting is not None and not waiting.done():

@@ -19,7 +19,6 @@ from recollect.launch import (
     conversation_options,
     conversation_process,
 )
-from recollect.launch.control_messages import ClientInfo, ContextUsage, encode_prompt, make_response
 from recollect.launch.conversation_state import QueuedPrompt
 from recollect.launch.stream_session import StreamSession
 from recollect.records.decoding import decode_value
@@ -87,7 +86,7 @@ class Conversation(conversation_client.ConversationClient):
         if self._is_outdated and self._is_free:
             await self._end_client("idle")
         uuid = str(uuid4())
-        prompt = QueuedPrompt(uuid, text, encode_prompt(uuid, text, images))
+        prompt = QueuedPrompt(uuid, text, control_messages.encode_prompt(uuid, text, images))
         is_running = self._process is not None
         self._publish([self._state.add_prompt(prompt, len(images))])
         if is_running and self._process is not None:
@@ -126,7 +125,7 @@ class Conversation(conversation_client.ConversationClient):
         Raises NothingFound if there is no such request, and UsageError if it is already settled or
         needs another kind of answer.
         """
-        how, response = make_response(self._state.find_request(request_id), answer)
+        how, response = control_messages.make_response(self._state.find_request(request_id), answer)
         if self._process is not None:
             self._process.send(control_messages.encode_success(request_id, response))
         self._publish([self._state.close_request(request_id, how, by)])
@@ -174,10 +173,10 @@ class Conversation(conversation_client.ConversationClient):
                 self._is_outdated = control_messages.read_effort(reply) == before
         self._publish(self._state.change_settings(effort=level or ""))
 
-    async def context_usage(self) -> ContextUsage:
+    async def context_usage(self) -> control_messages.ContextUsage:
         """Return how full the context is."""
         reply = await self._request("get_context_usage")
-        return decode_value(reply, ContextUsage) or ContextUsage()
+        return decode_value(reply, control_messages.ContextUsage) or control_messages.ContextUsage()
 
     async def compact(self, instructions: str = "") -> str:
         """Replace the conversation so far with a summary; returns the uuid of the prompt."""
@@ -187,7 +186,7 @@ class Conversation(conversation_client.ConversationClient):
         """Stop a background task."""
         await self._request("stop_task", task_id=task_id)
 
-    async def client_info(self) -> ClientInfo:
+    async def client_info(self) -> control_messages.ClientInfo:
         """Return the commands, models and version of the client."""
         await self._ensure_client()
         try:

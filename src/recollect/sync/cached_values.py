@@ -12,8 +12,6 @@ from recollect.documents.session_listing import CallSummary, FileFigures
 from recollect.locations import Transcript
 from recollect.sources.source import Stamp, make_stamp
 from recollect.store import database, session_table
-from recollect.store.database import Connection
-from recollect.store.session_table import StoredFigures
 
 BATCH_BYTES: Final = 64 * 1024 * 1024
 """Bytes to read between two writes."""
@@ -36,7 +34,7 @@ S = TypeVar("S", bound=_Stored)
 
 def find_all(
     directory: Path,
-    load: Callable[[Connection, Sequence[str] | None], dict[str, S]],
+    load: Callable[[database.Connection, Sequence[str] | None], dict[str, S]],
     paths: Sequence[str] | None = None,
 ) -> dict[str, S]:
     """Load rows of all files, or of these, by path, including changed and deleted ones."""
@@ -49,7 +47,7 @@ def _has_stamp(stored: _Stored, transcript: Transcript) -> bool:
 
 def find_current(
     directory: Path,
-    load: Callable[[Connection, Sequence[str] | None], dict[str, S]],
+    load: Callable[[database.Connection, Sequence[str] | None], dict[str, S]],
     transcripts: Sequence[Transcript],
     is_valid: Callable[[S, Transcript], bool] = _has_stamp,
 ) -> dict[str, S]:
@@ -67,7 +65,7 @@ def read_and_save(
     directory: Path,
     transcripts: Sequence[Transcript],
     read: Callable[[Transcript, Stamp], T | None],
-    save: Callable[[Connection, Iterable[T]], None],
+    save: Callable[[database.Connection, Iterable[T]], None],
     on_read: OnFileRead | None = None,
 ) -> Iterator[tuple[str, T]]:
     """Read `transcripts`, save the values, and yield them by path, without None."""
@@ -102,7 +100,7 @@ def split_by_size(
 
 
 def save_values(
-    directory: Path, save: Callable[[Connection, Iterable[T]], None], values: Sequence[T]
+    directory: Path, save: Callable[[database.Connection, Iterable[T]], None], values: Sequence[T]
 ) -> None:
     """Write values to the index, if it can be written."""
     # The result is complete without it; the next query reads the same files again.
@@ -115,7 +113,7 @@ def find_figures(directory: Path, transcripts: Sequence[Transcript]) -> dict[str
     return {path: stored.figures for path, stored in found.items()}
 
 
-def find_counted(directory: Path, paths: Sequence[str]) -> dict[str, StoredFigures]:
+def find_counted(directory: Path, paths: Sequence[str]) -> dict[str, session_table.StoredFigures]:
     """Return the last figures of files; some files may have grown since."""
     return find_all(directory, session_table.load_figures, paths)
 
@@ -150,7 +148,7 @@ def _read_whole(
     transcripts: Iterable[Transcript],
     known: Mapping[str, object],
     on_read: OnFileRead | None,
-) -> Iterator[tuple[str, tuple[StoredFigures, list[CallSummary]]]]:
+) -> Iterator[tuple[str, tuple[session_table.StoredFigures, list[CallSummary]]]]:
     stale = [each for each in transcripts if each.file not in known]
     if not stale:
         return iter(())

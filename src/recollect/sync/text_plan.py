@@ -27,7 +27,6 @@ from recollect.store import text_rows
 from recollect.store.data_directory import TEXT_DIRECTORY
 from recollect.store.schema import DamagedIndex
 from recollect.store.text_database import TextIndexState, load_state
-from recollect.store.text_rows import IndexedFile
 
 POOL_BYTES: Final = 16 << 20
 """Below this, starting worker processes costs more time than they save."""
@@ -189,7 +188,7 @@ def with_lists(transcripts: Sequence[Transcript]) -> list[Transcript]:
 
 
 def select_indexed(
-    files: Mapping[int, IndexedFile], transcripts: Sequence[Transcript]
+    files: Mapping[int, text_rows.IndexedFile], transcripts: Sequence[Transcript]
 ) -> list[int]:
     """Return the numbers of the indexed files for `transcripts` and for lists of their sessions.
 

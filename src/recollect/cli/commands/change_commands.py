@@ -17,7 +17,6 @@ from recollect.cli.command_workspace import command_workspace
 from recollect.cli.json_output import format_document, format_line
 from recollect.cli.options import claude_dir_option, json_option, session_argument
 from recollect.documents import file_versions, kinds, turn_documents
-from recollect.documents.file_versions import CommitEntry, CommitsDocument, PromptLines, WhyDocument
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.library.session_filters import SessionQuery
 from recollect.quantities import format_count, format_date, format_time
@@ -267,7 +266,7 @@ def commits_command(
         )
 
 
-def _iter_commits(document: CommitsDocument, columns: int) -> Iterator[str]:
+def _iter_commits(document: file_versions.CommitsDocument, columns: int) -> Iterator[str]:
     rows = [("commit", "when", "how", "turns"), *map(_make_commit_cells, document.commits)]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(terminal_output.GAP) * len(widths), _MIN_SUBJECT_WIDTH)
@@ -278,12 +277,12 @@ def _iter_commits(document: CommitsDocument, columns: int) -> Iterator[str]:
         yield line if number else terminal_output.faint(line)
 
 
-def _make_commit_cells(entry: CommitEntry) -> tuple[str, str, str, str]:
+def _make_commit_cells(entry: file_versions.CommitEntry) -> tuple[str, str, str, str]:
     turns = ", ".join(map(str, entry.turns))
     return entry.commit[:_SHORT], format_time(parse_time(entry.time)), entry.how, turns
 
 
-def _name_subject(entry: CommitEntry) -> str:
+def _name_subject(entry: file_versions.CommitEntry) -> str:
     if entry.subject is None:
         return "(not in this repository: amended, rebased or elsewhere)"
     return terminal_output.join_lines(entry.subject)
@@ -346,7 +345,7 @@ def why_command(
         click.echo(f"Added a git-ai note to {document.commit[:_SHORT]}.")
 
 
-def _iter_reasons(document: WhyDocument, columns: int) -> Iterator[str]:
+def _iter_reasons(document: file_versions.WhyDocument, columns: int) -> Iterator[str]:
     yield terminal_output.strong(
         f"{document.commit[:_SHORT]}  {terminal_output.join_lines(document.subject)}"
     )
@@ -368,7 +367,7 @@ _HOW = {
 }
 
 
-def iter_prompts(prompts: Sequence[PromptLines], columns: int) -> Iterator[str]:
+def iter_prompts(prompts: Sequence[file_versions.PromptLines], columns: int) -> Iterator[str]:
     """Yield a line for each prompt: how many lines it wrote, its turn, its model and its words."""
     if not prompts:
         return
@@ -382,7 +381,7 @@ def iter_prompts(prompts: Sequence[PromptLines], columns: int) -> Iterator[str]:
         yield line if number else terminal_output.faint(line)
 
 
-def _make_prompt_cells(entry: PromptLines) -> tuple[str, str, str, str]:
+def _make_prompt_cells(entry: file_versions.PromptLines) -> tuple[str, str, str, str]:
     moment = parse_time(entry.time)
     return (
         f"{entry.lines:,}",

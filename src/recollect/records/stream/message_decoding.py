@@ -17,20 +17,13 @@ from recollect.records.envelope import Span
 from recollect.records.stream import stream_messages, system_messages
 from recollect.records.stream.control import ControlCancelRequest, ControlRequest, ControlResponse
 from recollect.records.stream.partial_messages import StreamEvent
-from recollect.records.stream.stream_messages import (
-    AssistantMessage,
-    Result,
-    UnknownMessage,
-    UserMessage,
-)
-from recollect.records.stream.system_messages import SystemMessage
 
 StreamMessage = (
-    AssistantMessage
-    | UserMessage
-    | SystemMessage
+    stream_messages.AssistantMessage
+    | stream_messages.UserMessage
+    | system_messages.SystemMessage
     | StreamEvent
-    | Result
+    | stream_messages.Result
     | stream_messages.ToolProgress
     | stream_messages.ToolUseSummary
     | stream_messages.RateLimitEvent
@@ -44,11 +37,11 @@ StreamMessage = (
     | ControlRequest
     | ControlResponse
     | ControlCancelRequest
-    | UnknownMessage
+    | stream_messages.UnknownMessage
 )
 """All messages that have a class."""
 
-MESSAGE_SUBTYPES: dict[str, type[SystemMessage]] = {
+MESSAGE_SUBTYPES: dict[str, type[system_messages.SystemMessage]] = {
     "init": system_messages.Init,
     "compact_boundary": system_messages.CompactBoundaryMessage,
     "status": system_messages.Status,
@@ -83,7 +76,9 @@ MESSAGE_SUBTYPES: dict[str, type[SystemMessage]] = {
 }
 """The subtypes of `system` that have a class."""
 
-_MESSAGES = Vocabulary(StreamMessage, SystemMessage, MESSAGE_SUBTYPES, UnknownMessage)
+_MESSAGES = Vocabulary(
+    StreamMessage, system_messages.SystemMessage, MESSAGE_SUBTYPES, stream_messages.UnknownMessage
+)
 _decode = msgspec.json.Decoder(StreamMessage).decode
 _decode_subtype = {
     name: msgspec.json.Decoder(subtype).decode for name, subtype in MESSAGE_SUBTYPES.items()
@@ -126,27 +121,31 @@ def strip_noise(line: bytes) -> bytes | None:
 def _decode_exactly(line: bytes) -> StreamMessage | None:
     try:
         message: StreamMessage = _decode(line)
-        if type(message) is SystemMessage and message.subtype in _decode_subtype:
+        if type(message) is system_messages.SystemMessage and message.subtype in _decode_subtype:
             message = _decode_subtype[message.subtype](line)
     except REFUSED:
         found: StreamMessage | None = decode_slowly(line, _MESSAGES, [])
         if found is None:
             return None
         message = found
-    return _keep_text(message, line) if type(message) is SystemMessage else message
+    return _keep_text(message, line) if type(message) is system_messages.SystemMessage else message
 
 
-def _keep_text(message: SystemMessage, line: bytes) -> UnknownMessage:
+def _keep_text(
+    message: system_messages.SystemMessage, line: bytes
+) -> stream_messages.UnknownMessage:
     """Keep the JSON of a subtype without a class, because a stream need not be in any file."""
     kind = f"system/{message.subtype}" if message.subtype else "system"
     raw = msgspec.Raw(repair(line))
-    return UnknownMessage(kind=kind, raw=raw, uuid=message.uuid, session_id=message.session_id)
+    return stream_messages.UnknownMessage(
+        kind=kind, raw=raw, uuid=message.uuid, session_id=message.session_id
+    )
 
 
 def _decode_without_noise(line: bytes) -> StreamMessage | None:
     inner = strip_noise(line)
     message = None if inner is None else _decode_exactly(inner)
-    return None if isinstance(message, UnknownMessage) else message
+    return None if isinstance(message, stream_messages.UnknownMessage) else message
 
 
 def _iter_lines(data: bytes) -> Iterator[StreamMessage]:

@@ -10,7 +10,6 @@ cumulative and include subagents and compactions, so read the last one and never
 from msgspec import Raw, Struct, field
 
 from recollect.records import conversation_records, envelope, system_records, token_usage
-from recollect.records.conversation_records import ApiMessage, Origin
 from recollect.records.state import ModelUsage
 
 
@@ -59,7 +58,7 @@ class ToolUseMeta(Struct, frozen=True, kw_only=True, gc=False):
 class AssistantMessage(ConversationMessage, frozen=True, tag="assistant"):
     """One complete block of a response, or text of the client instead."""
 
-    message: ApiMessage | None = None
+    message: conversation_records.ApiMessage | None = None
     request_id: str | None = None
     error: Raw = Raw()
     is_api_error_message: bool = False
@@ -96,7 +95,7 @@ class ToolResultMeta(Struct, frozen=True, kw_only=True, gc=False):
     non_execution_kind: str | None = None
 
 
-class MessageOrigin(Origin, frozen=True):
+class MessageOrigin(conversation_records.Origin, frozen=True):
     """Who caused a turn, with fields that only the stream has."""
 
     subkind: str | None = None

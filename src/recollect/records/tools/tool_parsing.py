@@ -20,7 +20,6 @@ from recollect.records.tools import (
     shell_tools,
     tool_values,
 )
-from recollect.records.tools.agent_tools import StructuredOutputInput
 
 TOOL_ALIASES = {
     "AgentOutputTool": "TaskOutput",
@@ -212,7 +211,7 @@ def parse_input(name: str, raw: Raw) -> tool_values.ToolInput:
     if mcp_name is not None:
         return lookup_tools.McpInput(server=mcp_name[0], tool=mcp_name[1], arguments=raw)
     if name == "StructuredOutput":
-        return StructuredOutputInput(value=raw)
+        return agent_tools.StructuredOutputInput(value=raw)
     for wanted in _list_entries(INPUTS, name):
         found = _decode_known(raw, parts, wanted)
         if found is not None:

@@ -30,7 +30,6 @@ from recollect.documents.events import ConversationRow
 from recollect.launch import conversation_events as events
 from recollect.launch.context_references import ContextReference, read_reference
 from recollect.launch.conversation import Conversation
-from recollect.launch.conversation_events import ConversationEvent, ConversationRequest, PromptImage
 from recollect.reader.line_blocks import mask_text, mask_value
 from recollect.records.conversation_records import ApiMessage, Assistant, User, UserMessage
 from recollect.records.envelope import Chain, Record, Span
@@ -40,7 +39,6 @@ from recollect.redact.growing_text import GrowingText
 from recollect.redact.quick_masks import cut_text
 from recollect.render.views.growing_turns import GrowingTurns
 from recollect.session import prompt_contexts, record_texts, session, subagents, tool_effects
-from recollect.session.prompt_contexts import attach_contexts
 from recollect.web.conversations.answers import Text
 from recollect.web.conversations.rendered_turns import RenderedTurns
 from recollect.web.http_messages import BadParameter
@@ -71,12 +69,12 @@ class PromptBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def write_prompt(directory: str, body: PromptBody) -> str:
     """Return the text to send, with its references; reads files and git."""
     found = [read_reference(Path(directory), each) for each in body.contexts]
-    return attach_contexts(
+    return prompt_contexts.attach_contexts(
         body.text, [context for context, _ in found], [content for _, content in found]
     )
 
 
-def read_image(image: ImageBody) -> PromptImage:
+def read_image(image: ImageBody) -> events.PromptImage:
     """Return an image; raises BadParameter if its data is not of its media type."""
     try:
         data = base64.b64decode(image.data, validate=True)
@@ -84,7 +82,7 @@ def read_image(image: ImageBody) -> PromptImage:
         raise BadParameter("images", "An image is not valid base64.") from error
     if not data.startswith(_RASTER[image.media_type]):
         raise BadParameter("images", f"An image is not {image.media_type}.")
-    return PromptImage(image.media_type, data)
+    return events.PromptImage(image.media_type, data)
 
 
 ReceivedRecord = tuple[str | None, Record]
@@ -237,7 +235,7 @@ class HostedConversation:
         self.started = self.active = time.time()
         self.prompts: tuple[events.PromptQueued, ...] = ()
         """Queued prompts, in order."""
-        self.requests: tuple[ConversationRequest, ...] = ()
+        self.requests: tuple[events.ConversationRequest, ...] = ()
         """Open requests to the user, oldest first."""
         self.asked: dict[str, float] = {}
         """When each request arrived."""
@@ -325,7 +323,7 @@ class HostedConversation:
             self._is_fed = True
             self._wake()
 
-    async def iter_events(self, after: int) -> AsyncGenerator[ConversationEvent, None]:
+    async def iter_events(self, after: int) -> AsyncGenerator[events.ConversationEvent, None]:
         """Yield the events after this number, each once the session contains it."""
         async for event in self.conversation.events(after):
             while event.number > self._number and not self._is_fed:
@@ -336,7 +334,7 @@ class HostedConversation:
         progress, self._progress = self._progress, asyncio.Event()
         progress.set()
 
-    def _take(self, event: ConversationEvent) -> None:
+    def _take(self, event: events.ConversationEvent) -> None:
         if not isinstance(event, events.BlockEvent):
             self.active = event.time
         match event:
@@ -367,7 +365,7 @@ class HostedConversation:
     def _mask(self, text: str) -> str:
         return mask_text(self.stream_name, text)
 
-    def _take_waiting(self, event: ConversationEvent) -> None:
+    def _take_waiting(self, event: events.ConversationEvent) -> None:
         """Update the queued prompts and the open requests."""
         match event:
             case events.PromptQueued():
@@ -399,7 +397,7 @@ def _name_block(event: events.BlockEvent) -> _BlockName:
     return event.agent, event.message_id, event.index
 
 
-def name_request(request: ConversationRequest) -> str:
+def name_request(request: events.ConversationRequest) -> str:
     """Return the subject of a request in one word."""
     match request:
         case events.ToolRequest(tool=tool):

@@ -35,7 +35,6 @@ from recollect.documents.events import (
 )
 from recollect.launch import conversation_events as events
 from recollect.launch.client_commands import make_root_environment, plan_resume
-from recollect.launch.conversation_events import ConversationEvent
 from recollect.launch.conversation_options import ConversationOptions
 from recollect.reader.line_blocks import mask_value
 from recollect.reader.transcript_reader import read_transcript
@@ -83,7 +82,7 @@ async def iter_page_events(
 
 
 def describe_event(
-    event: ConversationEvent, hosted: hosted_conversation.HostedConversation
+    event: events.ConversationEvent, hosted: hosted_conversation.HostedConversation
 ) -> tuple[str, Struct] | None:
     """Return the name and the data of an event; None for one that pages do not use."""
     match event:
@@ -131,7 +130,7 @@ def _describe_record(event: events.RecordReceived) -> RecordEvent:
     )
 
 
-def _describe_waiting(event: ConversationEvent) -> tuple[str, Struct] | None:
+def _describe_waiting(event: events.ConversationEvent) -> tuple[str, Struct] | None:
     match event:
         case events.PromptQueued(uuid=uuid, text=text, images=images):
             shown = summarize_prompt(text)
@@ -147,7 +146,7 @@ def _describe_waiting(event: ConversationEvent) -> tuple[str, Struct] | None:
     return None
 
 
-def _describe_notice(event: ConversationEvent) -> tuple[str, Struct] | None:
+def _describe_notice(event: events.ConversationEvent) -> tuple[str, Struct] | None:
     match event:
         case events.NoticeReceived(text=text):
             return "notice", ConversationNotice(kind="notice", text=text)
@@ -163,7 +162,7 @@ def _describe_notice(event: ConversationEvent) -> tuple[str, Struct] | None:
 
 
 def _describe_change(
-    event: ConversationEvent, hosted: hosted_conversation.HostedConversation
+    event: events.ConversationEvent, hosted: hosted_conversation.HostedConversation
 ) -> tuple[str, Struct] | None:
     match event:
         case events.StatusChanged(detail=detail):
