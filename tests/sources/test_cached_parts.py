@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.demo import CLAUDE_DIRECTORY
 from recollect.errors import UnreadableInput
-from recollect.sources.cached_parts import END_BYTES, read_parts, use_parts
-from recollect.sources.safe_files import open_file
+from recollect.sources.safe_files import END_BYTES, open_file, read_parts, use_parts
 from recollect.sync import find_transcripts, list_current, list_unsaved, sync_with_parts
 
 LINE = b"0123456789abcde\n"

@@ -27,7 +27,7 @@ from recollect.reader.transcript_reader import decode_bytes
 from recollect.records import attachments, conversation_records, decoding, envelope, state
 from recollect.session import metadata, prompts, session_records
 from recollect.session.messages import Message, build_messages
-from recollect.sources import cached_parts, safe_files, source
+from recollect.sources import safe_files, source
 
 _STEP: Final = 16 * 1024
 _MAX_COUNT: Final = 4 * 1024 * 1024
@@ -87,7 +87,7 @@ def _iter_head(path: Path | str) -> Iterator[envelope.Record]:
             position, rest, wanted = position + len(whole), rest[len(whole) :], wanted * 2
 
 
-FIRST_READ: Final = cached_parts.END_BYTES
+FIRST_READ: Final = safe_files.END_BYTES
 """Number of bytes of the head to read at first."""
 
 TAIL_READ: Final = 32 * 1024

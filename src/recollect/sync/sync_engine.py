@@ -23,8 +23,7 @@ from recollect.locations import Transcript
 from recollect.locations.claude_directories import PROJECTS_DIRECTORY, encode_id
 from recollect.reader.marked_lines import ALIKE_BYTES, contains_any
 from recollect.records.token_usage import is_unique
-from recollect.sources.cached_parts import FileParts
-from recollect.sources.safe_files import open_file
+from recollect.sources.safe_files import FileParts, open_file
 from recollect.sources.source import is_present
 from recollect.store import catalog, data_directory, database, ledger_writer, usage_queries
 from recollect.sync.index_access import (

@@ -30,7 +30,7 @@ from recollect.reader import line_blocks, marked_lines, usage_reader
 from recollect.records.conversation_records import AssistantUsage
 from recollect.records.token_usage import Tokens, is_unique
 from recollect.redact.quick_masks import mask_name
-from recollect.sources import cached_parts, growth, safe_files, source
+from recollect.sources import growth, safe_files, source
 from recollect.store.ledger_rows import Copy, Counted, MessageRow
 from recollect.sync.message_lines import Costs, find_first_time, gather_rows, max_known
 
@@ -303,7 +303,7 @@ class Extract(msgspec.Struct, frozen=True, array_like=True):
     """Whether the file no longer existed, which is not an error."""
     naming: list[tuple[int, int]] | None = None
     """Offset and length of the lines from `start` on that may name the session; None for many."""
-    parts: cached_parts.FileParts | None = None
+    parts: safe_files.FileParts | None = None
     """The parts of the file that a list needs, if requested."""
 
 
@@ -359,7 +359,7 @@ def _read_open(file: source.SourceFile, job: Job) -> Extract:
         began=began,
         rows=rows,
         naming=naming.spans if len(naming.spans) <= MAX_NAMING_LINES else None,
-        parts=cached_parts.read_parts(file, naming.spans[:MAX_NAMING_LINES])
+        parts=safe_files.read_parts(file, naming.spans[:MAX_NAMING_LINES])
         if job.keeps_parts
         else None,
     )

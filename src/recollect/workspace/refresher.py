@@ -21,7 +21,7 @@ from recollect.health.retention import read_retentions
 from recollect.locations import Transcript
 from recollect.redact.own_rules import LoadPolicy, refresh_own_rules
 from recollect.search.engine import ANALYZER
-from recollect.sources.cached_parts import FileParts, use_parts
+from recollect.sources.safe_files import FileParts, use_parts
 from recollect.sources.source import Stamp, make_stamp
 from recollect.store import find_identity
 from recollect.sync import (
