@@ -20,7 +20,7 @@ from recollect.documents import (
     usage_report,
 )
 from recollect.export.export_options import MEDIA_TYPES
-from recollect.web import history_endpoints, session_downloads, session_endpoints
+from recollect.web import history_endpoints, session_endpoints
 from recollect.web.http_messages import JSON, Download, encode_json, file_response, read_parameters
 from recollect.web.services import Services
 
@@ -130,10 +130,10 @@ ENDPOINTS: Final = (
     Endpoint(
         path="/api/sessions/{id}/export",
         summary="Download a session or some of its turns as a file, with secrets masked.",
-        parameters=session_downloads.ExportParameters,
-        answer=session_downloads.export_session,
+        parameters=session_endpoints.ExportParameters,
+        answer=session_endpoints.export_session,
         errors=(404, 422),
-        media_types=tuple(MEDIA_TYPES[each] for each in session_downloads.DOWNLOADED),
+        media_types=tuple(MEDIA_TYPES[each] for each in session_endpoints.DOWNLOADED),
     ),
     Endpoint(
         path="/api/search",

@@ -29,14 +29,14 @@ from recollect.reader.line_blocks import masked_by
 from recollect.render.terminal import restore_text
 from recollect.session.branches import list_abandoned
 from recollect.session.session import Session
-from recollect.web import endpoints, http_messages, session_downloads, templating
+from recollect.web import endpoints, http_messages, session_endpoints, templating
 from recollect.web.pages.session_page import make_address
 from recollect.web.services import Services
 from recollect.workspace.session_queries import open_with_prices
 from recollect.workspace.turn_selection import choose_turns
 
 REVIEW_PATH: Final = "/s/{id}/export"
-OFFERED: Final = (*session_downloads.DOWNLOADED, Format.JSONL)
+OFFERED: Final = (*session_endpoints.DOWNLOADED, Format.JSONL)
 """The formats of the page."""
 CONFIRMATION: Final = "no-redact"
 """The word that confirms a download of the original lines, as on the command line."""
@@ -69,7 +69,7 @@ class ExportPage(Struct, frozen=True, kw_only=True):
     session: SessionListing
     address: str
     query: dict[str, str]
-    wanted: session_downloads.ExportParameters
+    wanted: session_endpoints.ExportParameters
     branches: int
     segments: int
     has_parquet: bool
@@ -85,7 +85,7 @@ class ExportPage(Struct, frozen=True, kw_only=True):
     """None if there are no such turns."""
 
 
-class ReviewParameters(session_downloads.ExportParameters, frozen=True, kw_only=True):
+class ReviewParameters(session_endpoints.ExportParameters, frozen=True, kw_only=True):
     """Parameters: the export, and whether to download it without a review."""
 
     format: Annotated[str, Meta(pattern=f"^({'|'.join(OFFERED)})$")] = "html"
@@ -133,7 +133,7 @@ class ExportReview:
 
     def _respond(
         self,
-        wanted: session_downloads.ExportParameters,
+        wanted: session_endpoints.ExportParameters,
         decisions: Decisions,
         preferences: templating.Preferences,
     ) -> Response:
@@ -149,7 +149,7 @@ class ExportReview:
 
     def _render(
         self,
-        wanted: session_downloads.ExportParameters,
+        wanted: session_endpoints.ExportParameters,
         decisions: Decisions,
         preferences: templating.Preferences,
         error: Exception | None = None,
@@ -182,13 +182,13 @@ class ExportReview:
         return templating.html_response(text, status)
 
     def _download(
-        self, wanted: session_downloads.ExportParameters, decisions: Decisions
+        self, wanted: session_endpoints.ExportParameters, decisions: Decisions
     ) -> Response:
         if _is_raw(wanted):
             if (decisions.confirmed or "").strip() != CONFIRMATION:
                 raise UsageError(f"Type {CONFIRMATION} to download the original lines.")
             return http_messages.file_response(
-                session_downloads.make_download(self._services, wanted, None)
+                session_endpoints.make_download(self._services, wanted, None)
             )
         values: list[MaskedValue] = []
         if decisions.kept:
@@ -203,13 +203,13 @@ class ExportReview:
             raise NothingFound("The session has changed in the meantime. Review the export again.")
         policy = allow(self._services.workspace.redaction, kept)
         return http_messages.file_response(
-            session_downloads.make_download(self._services, wanted, policy)
+            session_endpoints.make_download(self._services, wanted, policy)
         )
 
     def _iter_secrets(
         self,
         part: SessionPart,
-        wanted: session_downloads.ExportParameters,
+        wanted: session_endpoints.ExportParameters,
         decisions: Decisions,
     ) -> Iterator[ReviewedSecret]:
         is_readable = Format(wanted.format) in READABLE
@@ -228,7 +228,7 @@ class ExportReview:
                 is_kept=name in decisions.kept,
             )
 
-    def _open(self, wanted: session_downloads.ExportParameters) -> Session:
+    def _open(self, wanted: session_endpoints.ExportParameters) -> Session:
         workspace = self._services.workspace
         found = workspace.locate(wanted.id, wanted.project)
         with masked_by(None):
@@ -245,13 +245,13 @@ class ExportReview:
         return hashlib.blake2b(value, key=self._key, digest_size=_ID_BYTES).hexdigest()
 
 
-def _choose_part(session: Session, wanted: session_downloads.ExportParameters) -> SessionPart:
-    return SessionPart(session, choose_turns(session, session_downloads.read_selection(wanted)))
+def _choose_part(session: Session, wanted: session_endpoints.ExportParameters) -> SessionPart:
+    return SessionPart(session, choose_turns(session, session_endpoints.read_selection(wanted)))
 
 
 def _read_form(
     body: bytes, session_id: str
-) -> tuple[session_downloads.ExportParameters, Decisions]:
+) -> tuple[session_endpoints.ExportParameters, Decisions]:
     """Return the parameters of a submitted form; raises BadParameter."""
     try:
         fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict")
@@ -272,5 +272,5 @@ def _read_form(
     return http_messages.convert(values, ReviewParameters), decisions
 
 
-def _is_raw(wanted: session_downloads.ExportParameters) -> bool:
+def _is_raw(wanted: session_endpoints.ExportParameters) -> bool:
     return wanted.format == Format.JSONL

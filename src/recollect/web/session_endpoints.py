@@ -1,5 +1,5 @@
 """One session: its metadata, figures, turns, subagents and outline, single records and tool calls,
-and its file versions.
+its file versions, and downloads of the session or some of its turns.
 
 Ids are only compared with those in the session; any other raises NothingFound. A record is read
 from its file and offset in the session, and no part of a request becomes part of a path. Also the
@@ -8,6 +8,10 @@ overview, the list of projects, and the health report.
 The first turns of a long session can be shown before all of it is read: with `quick`, the response
 comes from the beginning of the file and is marked as partial, and the rest is read in the
 background.
+
+Secrets are masked in downloads. The original lines, which cannot be masked, are only for a person
+who confirms that: see `export_review`. Empty parameters are those of a form that was sent without a
+choice.
 """
 
 from pathlib import Path
@@ -19,9 +23,13 @@ from recollect.documents import session_documents
 from recollect.documents.events import ConversationsDocument
 from recollect.documents.file_versions import CheckpointsDocument, FileDocument
 from recollect.errors import NothingFound
+from recollect.export import export_options
+from recollect.export.export_content import SessionPart
+from recollect.export.exporter import Exporter, name_file
 from recollect.library.opening import price_turn
 from recollect.library.session_filters import hide_path
 from recollect.reader.transcript_reader import read_shown
+from recollect.redact.findings import RedactionPolicy
 from recollect.render.views.overview import build_outline, list_changed_files
 from recollect.render.views.timeline import build_timeline
 from recollect.session.finding import find_text
@@ -30,11 +38,12 @@ from recollect.session.session import Session
 from recollect.usage.totals import to_dollars
 from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.session_checkpoints import build_checkpoints
-from recollect.web.http_messages import ID_PATTERN, MAX_ID, Id
+from recollect.web.http_messages import ID_PATTERN, MAX_ID, Download, Id, parameter_errors
 from recollect.web.services import Services
-from recollect.workspace import file_queries
+from recollect.workspace import file_queries, turn_selection
 from recollect.workspace.served_workspace import LIST_SECONDS
 from recollect.workspace.session_places import find_span, iter_subagents
+from recollect.workspace.session_queries import open_with_prices
 from recollect.workspace.turn_selection import MAX_STEPS, TurnRange, TurnWindow
 
 Project = Annotated[
@@ -326,3 +335,93 @@ def list_checkpoints(services: Services, wanted: SessionParameters) -> Checkpoin
     backups = BackupDirectory(found.transcript.root)
     with services.workspace.use(found) as session:
         return file_queries.describe_checkpoints(build_checkpoints(session, backups))
+
+
+DOWNLOADED: Final = (
+    export_options.Format.HTML,
+    export_options.Format.MARKDOWN,
+    export_options.Format.TEXT,
+    export_options.Format.JSON,
+    export_options.Format.CSV,
+    export_options.Format.PARQUET,
+)
+"""Download formats that are masked."""
+_MAX_SELECTION: Final = 40
+
+
+class ExportParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters: a session, a selection of its turns, and the format."""
+
+    id: Id
+    project: Project | None = None
+    format: Annotated[
+        str, Meta(pattern=f"^({'|'.join(DOWNLOADED)})$", description="The format of the file.")
+    ] = "html"
+    level: Annotated[
+        str,
+        Meta(
+            pattern="^(prompts|conversation|tools|full)$",
+            description="How much of each turn to include in html, markdown and text.",
+        ),
+    ] = "full"
+    turns: Annotated[
+        str,
+        Meta(max_length=_MAX_SELECTION, description="Only these turns: 2-5, 4-, -3..-1 or 3."),
+    ] = ""
+    branch: Annotated[
+        str,
+        Meta(max_length=_MAX_SELECTION, description="Abandoned branch N, or `all` branches."),
+    ] = ""
+    segment: Annotated[
+        str,
+        Meta(
+            max_length=_MAX_SELECTION,
+            description="Only segment N: 0 is before the first compaction, -1 is the last.",
+        ),
+    ] = ""
+    theme: Annotated[str, Meta(pattern="^(system|light|dark)$")] = "system"
+    table: Annotated[
+        str, Meta(pattern="^(messages|calls|usage)$", description="The table of a CSV file.")
+    ] = "messages"
+
+
+def export_session(services: Services, wanted: ExportParameters) -> Download:
+    """The session as a file; secrets are masked as the config file says."""
+    return make_download(services, wanted, services.workspace.redaction)
+
+
+def make_download(
+    services: Services, wanted: ExportParameters, redaction: RedactionPolicy | None
+) -> Download:
+    """Export the session with a policy for secrets; None leaves them in."""
+    workspace, selection = services.workspace, read_selection(wanted)
+    found = workspace.locate(wanted.id, wanted.project)
+    kind = export_options.Format(wanted.format)
+    options = export_options.ExportOptions(
+        format=kind,
+        level=export_options.Level(wanted.level)
+        if kind in export_options.READABLE
+        else export_options.Level.FULL,
+        theme=export_options.Theme(wanted.theme),
+        table=export_options.Table(wanted.table),
+        redaction=redaction,
+    )
+    exporter = Exporter(options)
+    # Opened separately: a slow export must not lock the session that pages use, and exports have
+    # their own mask.
+    session = exporter.open_masked(lambda: open_with_prices(found.transcript, workspace))
+    turns = turn_selection.choose_turns(session, selection)
+    shares = workspace.attribute_tokens([found.transcript]).get(found.transcript.file)
+    part = SessionPart(session, turns, is_masked=True, shares=shares)
+    data = b"".join(exporter.stream(part))
+    name = name_file(session.metadata, options)
+    return Download(data, export_options.MEDIA_TYPES[kind], name)
+
+
+def read_selection(wanted: ExportParameters) -> turn_selection.TurnSelection:
+    """Return the requested turns; raises BadParameter."""
+    with parameter_errors("turns"):
+        turns = turn_selection.parse_turns(wanted.turns) if wanted.turns else None
+    with parameter_errors("segment"):
+        segment = turn_selection.parse_segment(wanted.segment) if wanted.segment else None
+    return turn_selection.TurnSelection(turns=turns, branch=wanted.branch or None, segment=segment)
