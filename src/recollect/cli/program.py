@@ -100,7 +100,7 @@ USAGE_WORDS = {
 
 _SIBLINGS = {
     "bundle_commands": ("bundle", "import"),
-    "change_commands": ("commits", "files", "why"),
+    "commit_commands": ("commits", "why"),
     "follow_commands": ("follow", "replay"),
     "restore_commands": ("checkpoints", "restore"),
     "run_commands": ("chat", "run"),

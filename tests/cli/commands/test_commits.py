@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.change_commands, through the program and with real git."""
+"""Tests of recollect.cli.commands.commit_commands, through the program and with real git."""
 
 import json
 from pathlib import Path

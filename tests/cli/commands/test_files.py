@@ -1,4 +1,4 @@
-"""Tests of recollect.cli.commands.change_commands, through the program."""
+"""Tests of recollect.cli.commands.files_command, through the program."""
 
 import json
 from pathlib import Path

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from recollect.cli import file_text, terminal_output
 from recollect.cli.command_workspace import command_workspace
-from recollect.cli.commands.change_commands import iter_other_counts, iter_prompts
+from recollect.cli.commands.commit_commands import iter_other_counts, iter_prompts
 from recollect.cli.json_output import format_document
 from recollect.cli.options import check_reveal, claude_dir_option, json_option, reveal_option
 from recollect.documents.file_versions import BlamedLine, BlameDocument, TreeDocument
