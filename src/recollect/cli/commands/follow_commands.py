@@ -4,7 +4,6 @@ replay a session or a saved stream.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
@@ -18,6 +17,8 @@ from recollect.cli.terminal_output import colour_option, count_columns, wants_co
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from recollect.cli.follow_actions import Actions
     from recollect.live.live_events import AnyEvent
     from recollect.live.triggers import Triggers
@@ -105,6 +106,8 @@ def follow_command(session: str | None, **options: Unpack[_Options]) -> int:
     A program started by --run gets RECOLLECT_SESSION, RECOLLECT_TRIGGER, RECOLLECT_TEXT,
     RECOLLECT_AGENT and RECOLLECT_TRANSCRIPT in its environment.
     """
+    import asyncio  # not needed to replay
+
     _check(session, options)
     events, starts = _open_events(session, options)
     asyncio.run(_follow(events, starts, options))
@@ -177,6 +180,8 @@ async def _gather(
     events: AsyncGenerator[AnyEvent, None],
 ) -> AsyncGenerator[AnyEvent | None, None]:
     """Yield the events, and None when there is a pause after some."""
+    import asyncio
+
     queue: asyncio.Queue[AnyEvent] = asyncio.Queue(MAX_WAITING)
     pump = asyncio.create_task(_pump(events, queue))
     getter: asyncio.Task[AnyEvent] | None = None
