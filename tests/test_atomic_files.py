@@ -2,11 +2,12 @@
 
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
-from recollect.atomic_files import make_directories, open_atomic
+from recollect.atomic_files import make_directories, open_atomic, remove_temporary_files
 
 
 def list_names(directory: Path) -> list[str]:
@@ -78,3 +79,17 @@ def test_directories_are_private(tmp_path: Path) -> None:
         for path in (tmp_path / "there", *sorted((tmp_path / "there").rglob("*")))
     ]
     assert modes == [0o755, 0o700, 0o700]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed")
+def test_files_of_another_process_stay(tmp_path: Path) -> None:
+    """A worker that is ended does not remove what the process that forked it is writing."""
+    target = tmp_path / "made"
+    with open_atomic(target, overwrite=False) as file:
+        file.write(b"whole")
+        child = os.fork()
+        if not child:
+            remove_temporary_files()
+            os._exit(0)
+        os.waitpid(child, 0)
+    assert target.read_bytes() == b"whole"

@@ -7,13 +7,16 @@ are OSErrors: callers know what the file was for, and say what to do.
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
 _RANDOM_BYTES: Final = 8
 _MAX_NAME: Final = 50
 """Characters of a name that its temporary file repeats; some file systems allow 255 bytes."""
+
+_temporary_files: Final[dict[Path, int]] = {}
+"""The temporary files being written, with the process that does it, which may have been forked."""
 
 
 @contextmanager
@@ -33,6 +36,7 @@ def open_atomic(
     # Named before it is created, so that it can be removed after an interrupt at any moment.
     name = f".{target.name[:_MAX_NAME]}.{os.urandom(_RANDOM_BYTES).hex()}"
     temporary = (temporary_directory or target.parent) / name
+    _temporary_files[temporary] = os.getpid()
     try:
         with open(temporary, "xb", opener=_open_private) as file:
             yield file
@@ -48,6 +52,15 @@ def open_atomic(
             _name_new(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+        _temporary_files.pop(temporary, None)
+
+
+def remove_temporary_files() -> None:
+    """Remove the files that this process has not finished, because it is about to be killed."""
+    for path, process in list(_temporary_files.items()):
+        if process == os.getpid():
+            with suppress(OSError):
+                path.unlink()
 
 
 def _open_private(path: str, flags: int) -> int:

@@ -144,8 +144,11 @@ def test_nothing_is_written_into_a_claude_directory(
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("prompts", [150, 600])
-def test_an_interrupt_leaves_nothing(tmp_path: Path, safe_environment: None, prompts: int) -> None:
-    """Ctrl+C while a file is written, by one process or several: exit code 130, and no file."""
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", -15), ("SIGHUP", -1)])
+def test_an_interrupt_leaves_nothing(
+    tmp_path: Path, safe_environment: None, prompts: int, name: str, code: int
+) -> None:
+    """Ctrl+C, `kill` or a closed terminal while a file is written, by one process or several."""
     path = write_session(tmp_path / "claude", [say("<b> x = 1\n" * 2_000) for _ in range(prompts)])
     place = tmp_path / "place"
     place.mkdir()
@@ -158,7 +161,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, safe_environment: None, pro
     while not list(place.iterdir()) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)
     assert [each.name.startswith(".x.html.") for each in place.iterdir()] == [True]
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, getattr(signal, name))
     _, errors = process.communicate(timeout=60)
-    assert (process.returncode, b"Traceback" in errors) == (130, False), errors
+    assert (process.returncode, b"Traceback" in errors) == (code, False), errors
     assert list(place.iterdir()) == []

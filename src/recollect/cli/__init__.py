@@ -9,10 +9,13 @@ import gc
 import os
 import signal
 import sys
-from typing import NoReturn
+from typing import Final, NoReturn
 
 COMPLETION_VARIABLE = "_RECOLLECT_COMPLETE"
 """Set by the scripts of `recollect completion` to the instruction for click."""
+
+_KILLING: Final = ("SIGTERM", "SIGHUP")
+"""The other signals that end a program: `kill` and a closed terminal; Windows has only one."""
 
 _GARBAGE_STEP = 50_000
 """Allocations between garbage collections; the default of 700 costs 5% of a warm run."""
@@ -21,7 +24,7 @@ _GARBAGE_STEP = 50_000
 def main() -> None:
     """Run `recollect` with the arguments of this process and exit."""
     # While modules are being imported, an interrupt would print a traceback.
-    handler = _let_interrupts_kill()
+    handler = _replace_handler(signal.SIGINT, signal.SIG_DFL)
     name, *arguments = sys.argv[1:] or [""]
     if name == "statusline" and not _needs_click(arguments):
         from recollect.cli.statusline import run_statusline  # without click
@@ -30,7 +33,7 @@ def main() -> None:
         _exit(0)
     # A command keeps most of what it allocates until it ends, so collecting finds nothing.
     gc.set_threshold(_GARBAGE_STEP)
-    from recollect.cli.exit_codes import INTERRUPTED, interrupt, repeat_lost_interrupt, run
+    from recollect.cli.exit_codes import INTERRUPTED, die, interrupt, repeat_lost_interrupt, run
     from recollect.cli.program import COMMANDS, Defaults, program
 
     if instruction := os.environ.get(COMPLETION_VARIABLE):
@@ -41,6 +44,9 @@ def main() -> None:
         sys.exit(run_completion(program, instruction))
     program.context_settings["default_map"] = Defaults(COMMANDS)
     sys.unraisablehook = repeat_lost_interrupt
+    for each in _KILLING:
+        if number := getattr(signal, each, None):
+            _replace_handler(number, die)
     try:
         try:
             is_default = handler == signal.default_int_handler
@@ -48,7 +54,7 @@ def main() -> None:
             code = run(program, sys.argv[1:])
         finally:
             # Python's shutdown, which waits for threads, must not print a traceback either.
-            _let_interrupts_kill()
+            _replace_handler(signal.SIGINT, die)
     except KeyboardInterrupt:
         code = INTERRUPTED
     _exit(code)
@@ -66,9 +72,9 @@ def _exit(code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _let_interrupts_kill() -> "signal._HANDLER":
-    """Exit silently on Ctrl+C, unless it is ignored; return the previous handler."""
-    handler = signal.getsignal(signal.SIGINT)
-    if handler != signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return handler
+def _replace_handler(number: int, handler: "signal._HANDLER") -> "signal._HANDLER":
+    """Set what a signal does, unless it is ignored; return what it did."""
+    previous = signal.getsignal(number)
+    if previous != signal.SIG_IGN:
+        signal.signal(number, handler)
+    return previous

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 
 import click
 
+from recollect.atomic_files import remove_temporary_files
 from recollect.errors import RecollectError
 from recollect.render.terminal import measure, safe_text
 
@@ -72,6 +73,13 @@ def interrupt(_number: int, frame: types.FrameType | None) -> None:
             return
         frame = frame.f_back
     raise KeyboardInterrupt
+
+
+def die(number: int, _frame: types.FrameType | None) -> None:
+    """End as this signal does by default, but without leaving temporary files."""
+    remove_temporary_files()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 def repeat_lost_interrupt(lost: "sys.UnraisableHookArgs") -> None:
