@@ -19,7 +19,7 @@ from typing import Final
 
 import click
 
-from recollect.errors import UsageError
+from recollect.errors import NothingFound, RecollectError, UnreadableInput, UsageError
 from recollect.live import follow, live_events, triggers
 from recollect.render.terminal import clip, safe_text
 from recollect.workspace.workspace import Workspace
@@ -143,9 +143,13 @@ def watch_session(workspace: Workspace, name: str, write_again: Callable[[], Non
 async def write_on_change(
     events: AsyncGenerator[live_events.AnyEvent, None], write_again: Callable[[], None]
 ) -> None:
-    """Call `write_again` after events, once per burst."""
+    """Call `write_again` after events, once per burst.
+
+    A transcript that is missing is perhaps being replaced, so that is only raised at the end.
+    """
     changed = asyncio.Event()
     watching = asyncio.create_task(_notice(events, changed))
+    missing: RecollectError | None = None
     # Changes during the last export are exported too, even if the session has ended.
     while changed.is_set() or not watching.done():
         waiting = asyncio.create_task(changed.wait())
@@ -154,13 +158,22 @@ async def write_on_change(
         if changed.is_set():
             changed.clear()
             await asyncio.sleep(_REST_SECONDS)
-            await asyncio.to_thread(write_again)
+            missing = None
+            try:
+                # In this thread, because an interrupt does not stop another one.
+                write_again()
+            except (NothingFound, UnreadableInput) as error:
+                missing = error
     await watching
+    if missing is not None:
+        raise missing
 
 
 async def _notice(
     events: AsyncGenerator[live_events.AnyEvent, None], changed: asyncio.Event
 ) -> None:
     async with aclosing(events):
-        async for _ in events:
+        async for event in events:
             changed.set()
+            if isinstance(event, live_events.Ended) and event.reason == follow.DELETED:
+                return

@@ -23,7 +23,7 @@ from recollect.export.writing import is_directory, make_directory, refuse_existi
 from recollect.library.opening import find_subagent_files
 from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
-from recollect.locations.place_names import PlaceName
+from recollect.locations.place_names import PlaceName, name_place
 from recollect.reader.line_blocks import masked_by
 from recollect.redact.findings import DEFAULT_POLICY, RedactionPolicy
 from recollect.workspace.session_places import locate
@@ -65,6 +65,18 @@ def find_exported(workspace: Workspace, request: ExportRequest) -> list[FoundPla
         found += _find_by_search(workspace, request.search)
     places += [FoundPlace(each, PlaceName(each.name)) for each in found]
     return list({(each.transcript.file, each.place.anchor): each for each in places}.values())
+
+
+def pin_name(workspace: Workspace, name: str) -> str:
+    """Return a name of the same place that other sessions, which may be added, do not change."""
+    found = workspace.find_place(name)
+    transcript, place = found.transcript, found.place
+    exact = transcript.file
+    with suppress(NothingFound):
+        # The file may move to another project.
+        if workspace.find(transcript.name).file == transcript.file:
+            exact = transcript.name
+    return name_place(exact, place.record, place.turn)
 
 
 def _find_by_search(workspace: Workspace, text: str) -> list[Transcript]:

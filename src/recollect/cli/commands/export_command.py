@@ -256,7 +256,7 @@ def export_command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> in
 
     Exits with 3 if there is no such session or turn, and with 4 if one could not be read.
     """
-    from recollect.workspace.session_exports import SessionExport  # the whole model
+    from recollect.workspace.session_exports import SessionExport, pin_name  # the whole model
 
     request = _make_request(sessions, options)
     chosen = _make_options(options)
@@ -266,6 +266,8 @@ def export_command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> in
         mask_by_default(None)
         if not options["no_redact"]:
             chosen = replace(chosen, redaction=workspace.redaction)
+        if options["watch"]:
+            request = replace(request, names=(pin_name(workspace, request.names[0]),))
         export = SessionExport(workspace, request, chosen)
         if options["review"]:
             export.allow(review(export.list_masked_values()))
@@ -274,6 +276,7 @@ def export_command(sessions: tuple[str, ...], **options: Unpack[_Options]) -> in
         target = Path(options["output"] or "")
         export.write(target, into=(options["output"] or "").endswith(_SLASHES))
         if options["watch"]:
+            _report(export.report(), as_json=options["as_json"])
             return _watch(workspace, request, export, target)
     document = export.report()
     _report(document, as_json=options["as_json"])
@@ -405,11 +408,15 @@ def _watch(
 ) -> int:
     """Write the file again whenever the session has grown, until the user interrupts."""
     from recollect.cli.follow_actions import watch_session
+    from recollect.export.export_options import TABULAR
     from recollect.workspace.session_exports import SessionExport
 
-    _report(export.report(), as_json=False)
-    click.echo(f"Watching {request.names[0]}. Press Ctrl+C to stop.", err=True)
+    click.echo(f"Watching {safe_text(request.names[0])}. Press Ctrl+C to stop.", err=True)
     options = replace(export.exporter.options, force=True)
+    files = export.report().files
+    if options.split is None and options.format not in TABULAR:
+        # In a directory, it is named by the title, which may change.
+        target = Path(files[0].path)
 
     def write_again() -> None:
         SessionExport(workspace, request, options).write(target)
