@@ -110,6 +110,8 @@ def test_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
         (["--search", "zzzqqq", "-o", "out"], 3, "No session matches 'zzzqqq'"),
         (["harbour", "-o", "file"], 2, "file already exists. Use --force to overwrite it."),
         (["harbour", "-o", "file/x.md"], 1, "Cannot write file/x.md: Not a directory"),
+        (["harbour", "-o", "loop"], 2, "loop already exists. Use --force to overwrite it."),
+        (["harbour", "-o", "loop/x.md"], 1, "Cannot create loop: File exists"),
     ],
 )
 def test_a_bad_request_says_what_to_do(
@@ -124,10 +126,11 @@ def test_a_bad_request_says_what_to_do(
     place = home / "place"
     place.mkdir()
     (place / "file").write_text("")
+    (place / "loop").symlink_to("loop")
     monkeypatch.chdir(place)
     result = run_recollect("export", *arguments)
     assert (result.code, message in result.stderr) == (code, True), result
-    assert [each.name for each in place.iterdir()] == ["file"]
+    assert sorted(each.name for each in place.iterdir()) == ["file", "loop"]
 
 
 def test_nothing_is_written_into_a_claude_directory(

@@ -11,6 +11,7 @@ import click
 
 from recollect.errors import NothingFound, RecollectError, UsageError
 from recollect.locations import resolve_roots
+from recollect.locations.claude_directories import is_inside
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,7 +66,7 @@ def choose_target(options: TargetOptions, default: str) -> Path:
     except NothingFound:
         return base
     for root in roots:
-        if base.resolve().is_relative_to(root.resolve()):
+        if is_inside(base, root):
             raise UsageError(
                 f"{base} belongs to Claude Code. To write there, use --into-claude-dir {root}."
             )

@@ -262,3 +262,8 @@ def _unique(places: Iterable[Path]) -> tuple[Path, ...]:
         key = os.path.normcase(os.path.realpath(place))
         by_real_path.setdefault(key, place.absolute())
     return tuple(by_real_path.values())
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Return whether a path leads into a Claude directory; a loop of links leads nowhere."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))

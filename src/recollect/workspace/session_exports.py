@@ -23,6 +23,7 @@ from recollect.export.writing import is_directory, make_directory, refuse_existi
 from recollect.library.opening import find_subagent_files
 from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.claude_directories import is_inside
 from recollect.locations.place_names import PlaceName, name_place
 from recollect.reader.line_blocks import masked_by
 from recollect.redact.findings import DEFAULT_POLICY, RedactionPolicy
@@ -248,12 +249,11 @@ def _complete_options(
 
 
 def _refuse_claude_directory(workspace: Workspace, target: Path) -> None:
-    resolved = target.absolute().resolve()
     try:
         roots: Sequence[Path] = workspace.roots
     except NothingFound:
         # A session can be named by its path.
         roots = ()
     for root in roots:
-        if resolved.is_relative_to(root.resolve()):
+        if is_inside(target, root):
             raise UsageError(f"{target} belongs to Claude Code. Export to another directory.")
