@@ -166,6 +166,16 @@ def test_names_of_files_are_masked_without_a_policy(tmp_path: Path) -> None:
     assert "-use-redacted-acme-key-1-" in name
 
 
+def test_names_of_files_are_masked_after_a_review(tmp_path: Path) -> None:
+    """What is to stay in the file need not be in its name."""
+    secret = FAMILIES["github"].make(Random(1)).secrets[0]
+    path = write_session(tmp_path, [say(f"use {secret}")])
+    options = ExportOptions(format=Format.MARKDOWN, redaction=RedactionPolicy(allow=(secret,)))
+    assert secret in export(open_session(path), options)
+    name = name_file(open_session(path).metadata, options)
+    assert "-use-redacted-github-token-1-" in name
+
+
 def test_raw_lines_are_only_exported_without_redaction() -> None:
     """They cannot be masked, so --no-redact is required."""
     with pytest.raises(UsageError, match="--no-redact"):

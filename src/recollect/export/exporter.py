@@ -306,11 +306,13 @@ class Exporter:
 def name_file(metadata: Metadata, options: export_options.ExportOptions) -> str:
     """Return a file name from date, title and id that has only letters, digits and hyphens.
 
-    Secrets are masked even if they are exported: names are listed, logged and sent with a file.
+    Secrets are masked even if they are exported, all of them or after a review: names are listed,
+    logged and sent with a file.
     """
     if options.format is export_options.Format.JSONL:
         return f"{_clean(metadata.id) or 'session'}{export_options.SUFFIXES[options.format]}"
-    policy = options.redaction or replace(find_own_rules().policy, likely=True)
+    rules = find_own_rules().policy
+    policy = replace(options.redaction or replace(rules, likely=True), allow=rules.allow)
     about = masking.Mask(policy).apply(metadata)
     date = _clean((about.created or "")[:10])
     words = take_line(about.title or about.first_prompt or about.id)
