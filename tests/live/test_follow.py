@@ -24,6 +24,7 @@ from tests.live.schedules import Schedule, line
 from tests.live.test_watching import TiredWatcher
 
 POLLING = replace(QUICK, poll=True)
+UNTIL_END = replace(QUICK, until="end")
 both_ways = pytest.mark.parametrize("options", [QUICK, POLLING], ids=["system", "polling"])
 
 
@@ -458,3 +459,18 @@ def test_a_cancellation_is_not_lost_when_a_change_arrives_with_it(
         assert await asyncio.wait({task}, timeout=PATIENCE) == ({task}, set())
 
     asyncio.run(main())
+
+
+def test_a_subagent_alone_does_not_end(root: ClaudeRoot) -> None:
+    """Nothing tells that it has ended, even if nothing is written for a while."""
+    agent = root.path / "projects" / PROJECT / FIRST / "subagents" / "agent-abc.jsonl"
+    append(agent, line(1))
+
+    async def script(listener: Listener) -> None:
+        await listener.wait_for(CaughtUp)
+        await asyncio.sleep(2 * UNTIL_END.quiet_seconds + UNTIL_END.status_seconds)
+        append(agent, line(2))
+        await listener.wait_for(Appended)
+
+    followed = run(session_scope(root.path, "abc"), script, options=UNTIL_END)
+    assert followed.uuids("abc") == ["u0002"]

@@ -19,7 +19,13 @@ from typing import Final
 
 import click
 
-from recollect.errors import NothingFound, RecollectError, UnreadableInput, UsageError
+from recollect.errors import (
+    AmbiguousSession,
+    NothingFound,
+    RecollectError,
+    UnreadableInput,
+    UsageError,
+)
 from recollect.live import follow, live_events, triggers
 from recollect.render.terminal import clip, safe_text
 from recollect.workspace.workspace import Workspace
@@ -162,6 +168,8 @@ async def write_on_change(
             try:
                 # In this thread, because an interrupt does not stop another one.
                 write_again()
+            except AmbiguousSession:
+                raise
             except (NothingFound, UnreadableInput) as error:
                 missing = error
     await watching

@@ -263,6 +263,9 @@ class _Follower:
             # A client reports its status before it writes the records that caused it.
             return False
         last = self._scope.session_ids[-1:] or self._status_tracker.session_ids
+        if until == "end" and self._scope.is_narrow and not last:
+            # A subagent alone, which has no status.
+            return False
         return self._status_tracker.is_done(until, last)
 
     def _iter_unterminated(self) -> Iterator[live_events.AnyEvent]:

@@ -25,6 +25,7 @@ from recollect.library.session_filters import SessionQuery
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.claude_directories import is_inside
 from recollect.locations.place_names import PlaceName, name_place
+from recollect.locations.references import looks_like_file
 from recollect.reader.line_blocks import masked_by
 from recollect.redact.findings import DEFAULT_POLICY, RedactionPolicy
 from recollect.workspace.session_places import locate
@@ -73,10 +74,11 @@ def pin_name(workspace: Workspace, name: str) -> str:
     found = workspace.find_place(name)
     transcript, place = found.transcript, found.place
     exact = transcript.file
-    with suppress(NothingFound):
-        # The file may move to another project.
-        if workspace.find(transcript.name).file == transcript.file:
-            exact = transcript.name
+    if not looks_like_file(place.session):
+        with suppress(NothingFound):
+            # By its id, because the file may move to another project.
+            if workspace.find(transcript.name).file == transcript.file:
+                exact = transcript.name
     return name_place(exact, place.record, place.turn)
 
 
