@@ -111,6 +111,16 @@ def test_no_value_leaves_the_scan(root: Path) -> None:
     )
 
 
+def test_a_secret_instead_of_a_time_is_not_reported(root: Path) -> None:
+    """Only a time is, whatever a record has in that field."""
+    path = find_session(root).path
+    path.write_text(record("user", "u-01", None, "hello", timestamp=f"key {STRIPE}") + "\n")
+    report = scan_transcripts([find_session(root)], lambda *_: None)
+    assert [(each.kind, each.timestamp) for each in report.findings if each.turn] == [
+        ("stripe-key", None)
+    ]
+
+
 OWN_RULES = RedactionPolicy(
     patterns=(OwnPattern("login", r"Now (log) in"),), allow=("Kept0ut.x", "unused")
 )
@@ -154,3 +164,14 @@ def test_a_file_that_vanished_is_reported(root: Path) -> None:
     assert report.unread == (transcripts[1].file,)
     assert {each.session for each in report.findings} == {SESSION}
     assert steps == [(0, 2), (1, 2)]
+
+
+def test_the_path_of_an_unread_file_is_masked(tmp_path: Path) -> None:
+    """The name of a project may contain a secret."""
+    path = tmp_path / "projects" / f"-srv-{STRIPE}" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(record("user", "u-01", None, "hello") + "\n")
+    transcript = find_session(tmp_path)
+    path.unlink()
+    report = scan_transcripts([transcript], lambda *_: None)
+    assert [Path(name).parent.name for name in report.unread] == ["-srv-[redacted:stripe-key]"]

@@ -20,6 +20,8 @@ from recollect.locations.sidecars import SidecarKind, list_session_sidecars
 from recollect.reader.line_blocks import MAX_LINE, iter_blocks
 from recollect.redact.findings import DEFAULT_POLICY, Confidence, RedactionPolicy
 from recollect.redact.policy import find_secrets
+from recollect.redact.quick_masks import mask_path
+from recollect.session.times import parse_time
 from recollect.sources.safe_files import open_file
 from recollect.store.secret_rows import NO_SECRETS, IndexedSecret, IndexedSecrets
 
@@ -70,7 +72,7 @@ def scan_transcripts(
                 seen = [*map(_to_seen, known)]
             findings += _describe(transcript, seen, policy)
         except UnreadableInput:
-            unread.append(transcript.file)
+            unread.append(mask_path(transcript.file))
     return ScanReport(len(transcripts), tuple(findings), tuple(unread))
 
 
@@ -206,7 +208,8 @@ def _count(seen: Sequence[_Seen], session: str, turns: dict[str, int]) -> list[S
             confidence="definite" if any(map(_is_definite, group)) else "likely",
             session=session,
             turn=turn,
-            timestamp=next((each.timestamp for each in group if each.timestamp), None),
+            # What is no time may be a secret.
+            timestamp=next((each.timestamp for each in group if parse_time(each.timestamp)), None),
             count=len({(each.record, each.value) for each in group}),
         )
         for (kind, turn), group in groups.items()
