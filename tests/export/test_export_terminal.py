@@ -165,7 +165,7 @@ def test_the_latest_session_stays_the_watched_one(tmp_path: Path, safe_environme
 
 
 def test_an_interrupt_stops_a_watched_write(tmp_path: Path, safe_environment: None) -> None:
-    """Ctrl-C while the file is written again leaves the previous one, and no temporary file."""
+    """Ctrl+C while the file is written again leaves the previous one, and no temporary file."""
     place = tmp_path / "place"
     place.mkdir()
     watched = WatchedSession(tmp_path / "claude", ID, str(place / "x.html"), prompts=300)
