@@ -97,4 +97,4 @@ def test_a_form_without_a_key_leads_to_the_sign_in_page(server: RunningServer) -
     form = {"Origin": server.origin, "Content-Type": "application/x-www-form-urlencoded"}
     answer = server.ask("/archive", "POST", form, b"")
     assert answer.status == 401
-    assert find_texts(answer.body, "label") == ["Or paste the URL here:"]
+    assert find_texts(answer.body, "label") == ["Or paste it here:"]
