@@ -22,6 +22,7 @@ from recollect.quantities import (
     format_short_number,
     format_time,
     format_time_range,
+    to_dollars,
 )
 
 NOW = datetime(2026, 11, 13, 12, tzinfo=UTC)
@@ -113,6 +114,11 @@ def test_sizes(count: int, language: str, text: str) -> None:
 def test_dollars(dollars: float, places: int, text: str) -> None:
     """Small amounts are not shown as zero, and zero has no sign."""
     assert format_dollars(dollars, places) == text
+
+
+def test_dollars_are_exact_to_the_millionth() -> None:
+    """No digit is lost or made up."""
+    assert [to_dollars(micro) for micro in (1_234_567, 3, None)] == [1.234567, 0.000003, None]
 
 
 @pytest.mark.parametrize(

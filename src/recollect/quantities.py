@@ -8,6 +8,9 @@ exist is an empty string. Imports nothing of Recollect, so that any layer may us
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
+MICRO: Final = 1_000_000
+"""Amounts of money are added up as integers, in millionths of a dollar."""
+
 _THOUSAND: Final = 1000
 _SECOND_MS: Final = 1000
 _MINUTE: Final = 60
@@ -55,6 +58,11 @@ def format_bytes(count: int, language: str = "en") -> str:
         units = _UNITS.get(language, _ENGLISH)
         return format_count(count, units.byte, units.bytes)
     return _scale(count, ("KB", "MB", "GB", "TB"), " ")
+
+
+def to_dollars(micro: int | None) -> float | None:
+    """Convert millionths of a dollar to dollars; None if the amount is not known."""
+    return None if micro is None else micro / MICRO
 
 
 def format_dollars(dollars: float, places: int = 2) -> str:

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from recollect.pricing import SYNTHETIC, BilledRequest, Cost, Prices, Tokens
+from recollect.pricing import SYNTHETIC_MODEL, BilledRequest, Cost, Prices, Tokens
 from recollect.pricing.prices import CACHE_SIZE
 from recollect.records.token_usage import CacheCreation, Iteration, ServerToolUse, Usage
 from tests.process import run_python
@@ -68,8 +68,8 @@ def test_an_unknown_model_has_no_cost(prices: Prices, model: str | None) -> None
 
 def test_messages_of_the_client_itself_are_free(prices: Prices) -> None:
     """Synthetic messages cost nothing on any day, and have no price to show."""
-    assert prices.cost(SYNTHETIC, USAGE, None) == Cost()
-    assert prices.find(SYNTHETIC, DAY) is None
+    assert prices.cost(SYNTHETIC_MODEL, USAGE, None) == Cost()
+    assert prices.find(SYNTHETIC_MODEL, DAY) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import apsw
 from recollect import Workspace
 from recollect.library.session_filters import SessionQuery, select
 from recollect.reader.line_blocks import masked_by
-from recollect.session.prompts import COMPACTION_MARK
+from recollect.records.conversation_records import COMPACTION_MARK
 from recollect.store.data_directory import INDEX_NAME
 from recollect.sync.cached_values import load_calls
 from recollect.sync.index_access import find_transcripts

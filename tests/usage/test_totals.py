@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.usage.totals import Totals, add_up, average_days, find_share, to_dollars
+from recollect.usage.totals import Totals, add_up, average_days, find_share
 
 ONE = Totals(2, 3, 4, 5, 6, 7, messages=1, cost=8, unpriced=0)
 UNPRICED = Totals(10, 20, 30, 40, 50, 60, messages=1, cost=0, unpriced=1)
@@ -28,11 +28,6 @@ def test_tokens_are_all_classes() -> None:
 def test_a_cost_is_unknown_when_nothing_has_a_price(totals: Totals, expected: int | None) -> None:
     """With one price the cost is a lower bound; without any it is unknown."""
     assert totals.known_cost == expected
-
-
-def test_dollars_are_exact_to_the_millionth() -> None:
-    """No digit is lost or made up."""
-    assert [to_dollars(micro) for micro in (1_234_567, 3, None)] == [1.234567, 0.000003, None]
 
 
 def test_seven_days_are_averaged() -> None:

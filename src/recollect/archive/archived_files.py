@@ -28,8 +28,7 @@ from recollect.sources.source import Entry, Stamp, is_key_name
 
 HISTORY: Final = "history.jsonl"
 _TREES: Final = (claude_directories.PROJECTS_DIRECTORY, "todos", "tasks", "plans", "file-history")
-_AGENT: Final = "agent-"
-_TODO_AGENT: Final = "-agent-"
+_TODO_AGENT: Final = f"-{claude_directories.AGENT_PREFIX}"
 
 _KINDS: Final = {
     "tasks": FileKind.TASK,
@@ -141,7 +140,7 @@ def _describe_in_project(below: Sequence[str]) -> tuple[str | None, FileKind] | 
         return session, FileKind.SUBAGENT if is_agent else FileKind.SIDECAR
     if not claude_directories.is_transcript_name(first):
         return None
-    if first.startswith(_AGENT):
+    if first.startswith(claude_directories.AGENT_PREFIX):
         return None, FileKind.SUBAGENT
     return claude_directories.encode_id(
         first.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)

@@ -8,6 +8,7 @@ from recollect.cli import usage_text
 from recollect.cli.terminal_output import GAP, Row, faint, iter_table, pad, strong, wrap
 from recollect.documents.usage_report import CauseDocument
 from recollect.quantities import (
+    MICRO,
     format_count,
     format_dollars,
     format_number,
@@ -17,7 +18,7 @@ from recollect.quantities import (
 from recollect.redact.quick_masks import mask_path
 from recollect.render.terminal import safe_text, shorten
 from recollect.usage import causes, explain, scopes, zones
-from recollect.usage.totals import MICRO, ClientCost
+from recollect.usage.totals import ClientCost
 
 WIDE: Final = 100
 """Minimum number of columns for showing the time and each class of tokens."""

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from recollect.cli import statusline_figures
 from recollect.cli.clock import read_clock
 from recollect.errors import RecollectError
-from recollect.quantities import format_dollars, format_hours
+from recollect.quantities import MICRO, format_dollars, format_hours
 from recollect.redact.own_rules import use_own_rules
 from recollect.render.terminal import measure, safe_text, shorten
 from recollect.store.data_directory import find_data_directory
@@ -99,7 +99,7 @@ def _describe_week(percent: float, end: int | None, moment: int) -> _Part:
 def show_sum(total: TotalsSum) -> str:
     """Return dollars, marked as a lower bound if messages have no known price."""
     sign = "≥" if total.unpriced else ""
-    return f"{sign}{format_dollars(total.cost / statusline_figures.MICRO)}"
+    return f"{sign}{format_dollars(total.cost / MICRO)}"
 
 
 _DAY: Final = 24 * 60 * 60

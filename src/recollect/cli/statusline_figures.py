@@ -18,12 +18,12 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from recollect.quantities import MICRO
 from recollect.sources.source import find_stamp, is_same
 from recollect.store.data_directory import INDEX_NAME
 from recollect.store.quick_totals import QuickTotals, TotalsQuery, TotalsSum, read_quick_totals
 from recollect.usage.zones import BLOCK, HOUR, Zone, find_block_starts
 
-MICRO: Final = 1_000_000
 MAX_BYTES: Final = 1_000_000
 TIMEOUT_SECONDS: Final = 1.0
 """How long to wait for a client that keeps the pipe open."""

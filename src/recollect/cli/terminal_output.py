@@ -20,7 +20,7 @@ from typing import Final
 
 import click
 
-from recollect.locations.claude_directories import split_directory
+from recollect.locations.claude_directories import AGENT_PREFIX, split_directory
 from recollect.render.terminal import measure, safe_text, shorten
 
 
@@ -222,7 +222,7 @@ _ID_LENGTH: Final = 8
 
 def label_id(session_id: str) -> str:
     """Return the start of an id, without the prefix that all ids of subagents share."""
-    return safe_text(session_id.removeprefix("agent-")[:_ID_LENGTH], single_line=True)
+    return safe_text(session_id.removeprefix(AGENT_PREFIX)[:_ID_LENGTH], single_line=True)
 
 
 def label_project(path: str) -> str:

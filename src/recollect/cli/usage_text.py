@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from recollect.cli.terminal_output import GAP, INDENT, faint, join_lines, pad, strong, wrap
 from recollect.documents.usage_groups import Group
 from recollect.quantities import (
+    MICRO,
     format_count,
     format_dollars,
     format_duration,
@@ -19,7 +20,7 @@ from recollect.quantities import (
 )
 from recollect.render.terminal import clip, measure, safe_text, shorten
 from recollect.usage.reports import ReportOrder, ReportRow, UsageQuery, UsageReport
-from recollect.usage.totals import MICRO, BurnRate, Totals, UsageBlock
+from recollect.usage.totals import BurnRate, Totals, UsageBlock
 from recollect.usage.zones import Zone
 
 MIN_LABEL_WIDTH = 24

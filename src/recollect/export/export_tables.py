@@ -22,6 +22,7 @@ from recollect.errors import UsageError
 from recollect.export import export_options, masking, writing
 from recollect.export.export_content import ExportContent
 from recollect.library.opening import price_at_list as price_messages
+from recollect.quantities import to_dollars
 from recollect.render.terminal import safe_text
 from recollect.session.messages import Message
 from recollect.session.metadata import count_tokens
@@ -185,8 +186,7 @@ WriteRows = Callable[[list[Row], masking.Mask], None]
 
 def price_at_list(message: Message) -> float | None:
     """Return the cost of a message in dollars at list prices; None if there is no price."""
-    cost = price_messages([message])
-    return None if cost is None else cost / 1_000_000
+    return to_dollars(price_messages([message]))
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def find_misfit_fields(line: bytes, kind: type[msgspec.Struct]) -> tuple[str, ..
     """Return the fields of `line`, decoded as `kind`, whose values have the wrong type."""
     try:
         decoding.make_decoder(kind).decode(line)
-    except decoding.REFUSED:
+    except envelope.REFUSED:
         return decoding.find_misfits(line)
     return ()
 
@@ -147,7 +147,7 @@ def _find_strictly(line: bytes, kind: type[msgspec.Struct]) -> Drift | None:
     search = _Search()
     try:
         search.check_struct(_decode_object(line), kind, "")
-    except decoding.REFUSED:
+    except envelope.REFUSED:
         return None
     return Drift(tuple(search.fields), tuple(search.kinds))
 

@@ -31,7 +31,7 @@ from recollect.sources.source import is_only_archived
 
 CLIENT: Final = "claude"
 FORK: Final = "--fork-session"
-_ID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+UUID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Resumption(Struct, frozen=True, kw_only=True):
@@ -144,7 +144,7 @@ def _require_id(transcript: Transcript) -> str:
         parent = transcript.session_id
         tip = f" Resume its session instead: {parent}." if parent else ""
         raise UsageError(f"{name} is a subagent, and only sessions can be resumed.{tip}")
-    if not _ID.fullmatch(name):
+    if not UUID.fullmatch(name):
         raise UsageError(f"{name!r} cannot be resumed: Claude Code only accepts a UUID.")
     return name
 

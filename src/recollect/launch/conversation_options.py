@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from recollect.documents.session_listing import LiveProcess
 from recollect.errors import NothingFound, UsageError
-from recollect.launch.client_commands import FORK, STREAMING, find_client
+from recollect.launch.client_commands import FORK, STREAMING, UUID, find_client
 from recollect.launch.control_messages import BYPASS
 from recollect.library.processes import find_live_processes
 from recollect.locations.claude_directories import CONFIG_VARIABLE, encode_id, find_home
@@ -42,7 +42,6 @@ _CONVERSING: Final = (
     "--permission-prompt-tool=stdio",
     "--replay-user-messages",
 )
-_ID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _WORD: Final = re.compile(r"[\w.:\[\]@/-]+")
 _RESERVED: Final = frozenset(
     {
@@ -124,7 +123,7 @@ def check_options(options: ConversationOptions) -> None:
     if not os.path.isdir(options.directory):
         raise NothingFound(f"No such directory: {options.directory}")
     for name, value in (("session", options.session), ("message", options.at)):
-        if value is not None and not _ID.fullmatch(value):
+        if value is not None and not UUID.fullmatch(value):
             raise UsageError(f"{value!r} is not the id of a {name}: Claude Code uses UUIDs.")
     if (options.fork or options.at) and options.session is None:
         raise UsageError("`fork` and `at` need a `session`.")

@@ -233,7 +233,7 @@ class SessionScope:
         """Return whether it is another session's; a subagent's file name does not show that."""
         name = Path(path).name
         stem = name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)
-        is_session = stem != name and not stem.startswith("agent-")
+        is_session = stem != name and not stem.startswith(claude_directories.AGENT_PREFIX)
         return is_session and claude_directories.encode_id(stem) not in self._directories
 
     def include(self, session_id: str) -> None:

@@ -19,6 +19,7 @@ from recollect.reader.transcript_reader import read_transcript
 from recollect.records import conversation_records, envelope, system_records
 from recollect.records.state import ContinuedIn, CostState
 from recollect.records.tools import canonical_name
+from recollect.records.tools.planning_tools import ASKING_TOOLS
 from recollect.session.prompts import OPENING_KINDS, read_prompt
 from recollect.session.record_texts import iter_tool_results, iter_tool_uses
 from recollect.sources.safe_files import find_real_status
@@ -112,9 +113,6 @@ def read_turn_state(path: Path) -> TurnState:
     except (UnreadableInput, OSError):
         return TurnState()
 
-
-ASKING_TOOLS: Final = frozenset({"AskUserQuestion", "ExitPlanMode"})
-"""Tools that ask the user a question."""
 
 _AT_WORK: Final = frozenset({"busy", "shell"})
 _WAITING: Final = "waiting"

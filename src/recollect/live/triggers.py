@@ -18,10 +18,10 @@ from recollect.errors import UsageError
 from recollect.live import live_events
 from recollect.locations import TranscriptKind, encode_project_path
 from recollect.pricing import Prices
-from recollect.quantities import format_dollars
+from recollect.quantities import MICRO, format_dollars
 from recollect.records import attachments, conversation_records, envelope, state
 from recollect.search import parse_query, query_tree
-from recollect.search.query_plan import ROLES
+from recollect.search.query_plan import ROLES, is_tool
 from recollect.search.regexes import check_regexes, compile_regex
 from recollect.search.snippets import find_spans
 from recollect.session.record_texts import iter_tool_uses
@@ -129,8 +129,7 @@ def _names_file(wanted: str, candidate: MatchCandidate) -> bool:
 
 
 def _is_of_tool(wanted: str, candidate: MatchCandidate) -> bool:
-    tool = (candidate.tool or "").casefold()
-    return tool == wanted or (tool.startswith("mcp__") and wanted in tool)
+    return is_tool((candidate.tool or "").casefold(), wanted)
 
 
 def _is_kind(kind: str, candidate: MatchCandidate) -> bool:
@@ -157,7 +156,6 @@ _FIELDS: Final[Mapping[query_tree.TextField, Callable[[str, MatchCandidate], boo
 ERROR: Final = "error"
 PERMISSION: Final = "permission"
 _COST: Final = "cost:"
-_MICRO: Final = 1_000_000
 _MAX_CALLS: Final = 1000
 """Maximum number of calls whose tool is remembered until their result arrives."""
 
@@ -288,7 +286,7 @@ class Triggers:
         reached = [each for each in self._limits if total >= each[1]]
         self._limits = [each for each in self._limits if total < each[1]]
         for trigger, _ in reached:
-            text = f"{format_dollars(total / _MICRO)} at list prices"
+            text = f"{format_dollars(total / MICRO)} at list prices"
             yield FiredTrigger(trigger=trigger, session_id=session_id, text=text)
 
     def _remember_calls(self, record: envelope.Record) -> None:
@@ -310,4 +308,4 @@ def _read_limit(text: str) -> float:
         dollars = 0.0
     if not 0 < dollars < float("inf"):
         raise UsageError(f"{text!r} is not a valid limit. Write it as cost:5.00, in dollars.")
-    return dollars * _MICRO
+    return dollars * MICRO

@@ -20,6 +20,8 @@ from recollect.errors import NothingFound
 from recollect.sources.safe_files import is_directory
 
 TRANSCRIPT_SUFFIX: Final = ".jsonl"
+AGENT_PREFIX: Final = "agent-"
+"""How the names of subagents' files start."""
 PROJECTS_DIRECTORY: Final = "projects"
 TIMELINES_DIRECTORY: Final = ".timelines"
 """In a project's directory: checkpoints by opcode, a front end for Claude Code."""

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 from recollect.locations import claude_directories
 
-_AGENT_PREFIX: Final = "agent-"
 _NAMELESS: Final = "%00"
 """Id of a session whose file is called `.jsonl`; no other name can contain this character."""
 
@@ -81,14 +80,12 @@ class TranscriptLocation(NamedTuple):
     def describe(self, name: str, status: os.stat_result, real: Path | None = None) -> Transcript:
         """Return the transcript called `name` in this directory, which may be a link to `real`."""
         stem = name.removesuffix(claude_directories.TRANSCRIPT_SUFFIX)
+        agent = stem.removeprefix(claude_directories.AGENT_PREFIX)
         kind, session_id, agent_id = self.kind, self.session_id, None
         if kind is not TranscriptKind.SESSION:
-            agent_id = claude_directories.encode_id(stem.removeprefix(_AGENT_PREFIX)) or None
-        elif stem.startswith(_AGENT_PREFIX):
-            kind, agent_id = (
-                TranscriptKind.SUBAGENT,
-                claude_directories.encode_id(stem[len(_AGENT_PREFIX) :]) or None,
-            )
+            agent_id = claude_directories.encode_id(agent) or None
+        elif agent != stem:
+            kind, agent_id = TranscriptKind.SUBAGENT, claude_directories.encode_id(agent) or None
         else:
             session_id = claude_directories.encode_id(stem) or _NAMELESS
         own_name = session_id if kind is TranscriptKind.SESSION else None

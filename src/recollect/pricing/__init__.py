@@ -5,12 +5,12 @@ with each release, so nothing is fetched at run time. Costs are estimates from l
 a subscriber pays.
 """
 
-from recollect.pricing.price_tables import SYNTHETIC, Price, Tier, normalise_model
+from recollect.pricing.price_tables import Price, Tier, normalise_model
 from recollect.pricing.prices import BilledRequest, Cost, Prices, split_requests
-from recollect.records.token_usage import Tokens, split_usage
+from recollect.records.token_usage import SYNTHETIC_MODEL, Tokens, split_usage
 
 __all__ = [
-    "SYNTHETIC",
+    "SYNTHETIC_MODEL",
     "BilledRequest",
     "Cost",
     "Price",

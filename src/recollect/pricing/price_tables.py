@@ -19,9 +19,6 @@ import msgspec
 
 from recollect.errors import UsageError
 
-SYNTHETIC = "<synthetic>"
-"""The model of messages that the client wrote itself; no model was called, so they are free."""
-
 _CONTEXT_SUFFIX = "[1m]"
 _PROVIDER = re.compile(r"^.*anthropic[./]")
 _REVISION = re.compile(r"-v\d+(:\d+)?$")

@@ -344,7 +344,7 @@ class Prices:
         return tariff
 
     def _look_up(self, request: BilledRequest, day_text: str) -> Tariff | None:
-        if request.model == price_tables.SYNTHETIC:
+        if request.model == token_usage.SYNTHETIC_MODEL:
             return _FREE
         price, day = self.find(request.model, day_text), _parse_day(day_text)
         if price is None or day is None:

@@ -34,14 +34,13 @@ from recollect.records.conversation_records import (
     BlockHead,
     MessageUsage,
 )
-from recollect.records.envelope import Record, Span
+from recollect.records.envelope import REFUSED, Record, Span
 from recollect.records.system_records import AgentProgress, AgentUsage, Progress, RelayedRecord
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 
 # Without the closing quote: a line truncated right after the word can still be salvaged.
 _MARK = BytesAhoCorasick([b'"assistant'])
-_REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _SHARED_FIELDS = tuple(
     name for name in AssistantUsage.__struct_fields__ if name not in ("type", "message")
 )
@@ -173,7 +172,7 @@ def _search(file: str, offset: int, data: bytes, lines: range) -> list[Assistant
             continue
         try:
             record = _decode(data[start : end - 1])
-        except _REFUSED:
+        except REFUSED:
             found += _read_fully(file, offset + start, data[start:end])
             continue
         if record.type == "assistant":
@@ -194,7 +193,7 @@ def _find_relayed(data: Raw) -> tuple[str | None, RelayedRecord] | None:
     """Return the id of a subagent and its message if `data` is an `agent_progress` with usage."""
     try:
         agent = _decode_agent(data)
-    except _REFUSED:
+    except REFUSED:
         return None
     if agent.type != "agent_progress" or not _has_usage(agent.message):
         return None
@@ -262,7 +261,7 @@ def _project_progress(record: Progress) -> Iterator[AssistantUsage]:
     if isinstance(record.data, AgentProgress):
         try:
             nested = _decode_relayed(record.data.message)
-        except _REFUSED:
+        except REFUSED:
             return
         if _has_usage(nested):
             yield _unfold(record, record.data.agent_id, nested, record.span)

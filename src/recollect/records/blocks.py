@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct, field
 
+MCP_PREFIX = "mcp__"
+"""How the names of MCP tools start: `mcp__server__tool`."""
+
 
 class Block(Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
     """A content block."""

@@ -4,6 +4,9 @@ from msgspec import Raw, Struct, field
 
 from recollect.records import blocks, envelope, token_usage
 
+COMPACTION_MARK = "This session is being continued from a previous conversation"
+"""How every compaction summary starts; a stream has no other mark."""
+
 
 class UserMessage(Struct, frozen=True, kw_only=True, gc=False):
     """The message of a `user` record."""
@@ -109,7 +112,7 @@ class ApiMessage(Struct, frozen=True, kw_only=True, gc=False):
     input_transformations: Raw = Raw()
 
 
-SYNTHETIC_MODEL = "<synthetic>"
+SYNTHETIC_MODEL = token_usage.SYNTHETIC_MODEL
 """`message.model` of messages that the client wrote itself, without calling a model."""
 
 

@@ -20,7 +20,7 @@ import msgspec
 from recollect.records import state, system_records
 from recollect.records.attachments import Attachment
 from recollect.records.conversation_records import Assistant, User
-from recollect.records.envelope import Record, Span, StreamLine, Unknown
+from recollect.records.envelope import REFUSED, Record, Span, StreamLine, Unknown
 from recollect.records.system_records import SYSTEM_SUBTYPES, System
 
 MAX_DEPTH = 512
@@ -307,9 +307,6 @@ T = TypeVar("T")
 _decode = msgspec.json.Decoder(AnyRecord).decode
 _SHARED_WITH_STREAM = frozenset({System, state.JournalResult})
 """Classes of lines that also occur in a stream."""
-
-REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What the typed decoder raises for a line that needs the slow path."""
 
 
 class Vocabulary(NamedTuple):

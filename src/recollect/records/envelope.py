@@ -6,7 +6,10 @@ because any client version may omit it. `Raw` fields contain JSON text that is p
 demand; an empty `Raw` means that the field is missing.
 """
 
-from msgspec import Raw, Struct, field
+from msgspec import DecodeError, Raw, Struct, field
+
+REFUSED = (DecodeError, UnicodeDecodeError, RecursionError)
+"""What a typed decoder raises for a line that needs the slow path."""
 
 
 class Span(Struct, frozen=True, gc=False):

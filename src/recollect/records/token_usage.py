@@ -10,6 +10,9 @@ from typing import Final
 
 from msgspec import Raw, Struct, structs
 
+SYNTHETIC_MODEL: Final = "<synthetic>"
+"""The model of messages that the client wrote itself; no model was called, so they are free."""
+
 
 class CacheCreation(Struct, frozen=True, kw_only=True, gc=False):
     """Cache writes by lifetime."""

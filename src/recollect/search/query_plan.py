@@ -18,6 +18,7 @@ from recollect.errors import UnreadableInput
 from recollect.locations import encode_project_path
 from recollect.reader.line_blocks import mask_line
 from recollect.reader.transcript_reader import decode_bytes, read_span
+from recollect.records.blocks import MCP_PREFIX
 from recollect.records.envelope import Record, Span
 from recollect.search import query_tree, regexes
 from recollect.search.terms import CUT, TERM_LIMIT, TermSequence, query_terms
@@ -256,7 +257,6 @@ class TextReader:
         return next(iter(decode_bytes(path, position, line)), None)
 
 
-_MCP: Final = "mcp__"
 ROLES: Final = {
     "user": (TextKind.PROMPT, TextKind.COMMAND, TextKind.QUEUED),
     "assistant": (TextKind.REPLY, TextKind.THINKING, TextKind.TOOL_INPUT),
@@ -360,7 +360,7 @@ class ConditionBuilder:
 
 def is_tool(name: str, wanted: str) -> bool:
     """Match a tool by name; for MCP tools, which have long names, any part is enough."""
-    return name == wanted or (name.startswith(_MCP) and wanted in name)
+    return name == wanted or (name.startswith(MCP_PREFIX) and wanted in name)
 
 
 def is_model(name: str, wanted: str) -> bool:

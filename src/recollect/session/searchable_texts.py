@@ -30,7 +30,6 @@ from recollect.session import record_texts
 from recollect.session.prompts import USER_KINDS, Prompt, read_prompt, read_queued, read_unrecorded
 
 _EDGE: Final = 128
-_MCP: Final = "mcp__"
 
 
 class ListFile(Record, frozen=True, tag="<list>"):
@@ -215,7 +214,7 @@ def _describe_block(
 def _read_call(block: blocks.ToolUse | blocks.ServerToolUseBlock | blocks.McpToolUse) -> str:
     """Return the text of a call, with an MCP tool's name; `Read` would match too often."""
     words = _join_strings(block.input)
-    return f"{block.name}\n{words}" if block.name.startswith(_MCP) else words
+    return f"{block.name}\n{words}" if block.name.startswith(blocks.MCP_PREFIX) else words
 
 
 def _uuid(record: Record) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from recollect.documents.kinds import SubagentKind
 from recollect.documents.session_listing import Metadata
+from recollect.quantities import to_dollars
 from recollect.records import conversation_records, envelope, state
 from recollect.session import api_messages, subagents, tool_effects
 from recollect.session.branches import Branch, find_branches, find_main_path
@@ -328,7 +329,7 @@ class Session:
         metrics = add_recorded_costs(metrics, own)
         cost = self._prices(own) if self._prices else None
         return (
-            metrics if cost is None else structs.replace(metrics, list_price_usd=cost / 1_000_000)
+            metrics if cost is None else structs.replace(metrics, list_price_usd=to_dollars(cost))
         )
 
     @property

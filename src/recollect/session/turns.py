@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from recollect.documents.kinds import Context, InputKind
 from recollect.records import system_records
-from recollect.records.conversation_records import User
+from recollect.records.conversation_records import COMPACTION_MARK, User
 from recollect.records.envelope import Chain
 from recollect.session.messages import Message
-from recollect.session.prompts import COMPACTION_MARK, OPENING_KINDS, USER_KINDS, Command, Prompt
+from recollect.session.prompts import OPENING_KINDS, USER_KINDS, Command, Prompt
 from recollect.session.record_texts import join_text, list_blocks
 from recollect.session.times import find_range, milliseconds_between
 

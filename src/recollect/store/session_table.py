@@ -15,6 +15,7 @@ import apsw
 import msgspec
 
 from recollect.documents import session_listing
+from recollect.locations.claude_directories import AGENT_PREFIX
 from recollect.sources.source import UNTRUSTED, Stamp
 from recollect.store import catalog, data_directory, schema
 
@@ -50,7 +51,6 @@ class StoredCalls(NamedTuple):
 _PATH, _IS_SUBAGENT, _MODELS = map(
     session_listing.STORED_FIELDS.index, ("path", "is_subagent", "models")
 )
-_AGENT_PREFIX: Final = "agent-"
 _COUNTED: Final = {
     "models": "all_models, models",
     "message_count": "all_messages, message_count",
@@ -139,8 +139,8 @@ def load_listings(
         if values[0] is not None:
             values[_MODELS] = _decode_models(values[_MODELS])
             values[_IS_SUBAGENT] = values[_IS_SUBAGENT] == 1
-            if values[_IS_SUBAGENT] and values[0].startswith(_AGENT_PREFIX):
-                values.append(values[0].removeprefix(_AGENT_PREFIX))
+            if values[_IS_SUBAGENT] and values[0].startswith(AGENT_PREFIX):
+                values.append(values[0].removeprefix(AGENT_PREFIX))
             listing = session_listing.SessionListing(*values)
         if title_file:
             title_file = catalog.decode_path(title_file)  # noqa: PLW2901 - few have one

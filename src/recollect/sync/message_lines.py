@@ -23,6 +23,7 @@ import msgspec
 
 from recollect.pricing import BilledRequest, Prices
 from recollect.pricing.prices import CACHE_SIZE, Tariff, multiply_total
+from recollect.quantities import MICRO
 from recollect.records.conversation_records import SYNTHETIC_MODEL, AssistantUsage, MessageUsage
 from recollect.records.token_usage import Iteration, Tokens, Usage, split_usage
 from recollect.session.times import parse_time
@@ -103,7 +104,6 @@ Message id, request id, model, and whether it is from a progress record about a 
 """
 
 _NO_USAGE = Usage()
-_MICRO = 1_000_000
 
 _COUNTS = (
     "input_tokens",
@@ -305,7 +305,7 @@ def to_micro(dollars: float | None) -> int | None:
     """Convert a price to micro-dollars; None if it is invalid."""
     if dollars is None:
         return None
-    micro = dollars * _MICRO
+    micro = dollars * MICRO
     return round(micro) if 0 <= micro <= MAX_COST else None
 
 

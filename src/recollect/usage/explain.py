@@ -16,14 +16,14 @@ from msgspec import Struct, structs
 from recollect.errors import UnreadableInput
 from recollect.locations.transcript_files import TranscriptKind
 from recollect.pricing import Price, Prices, split_usage
-from recollect.quantities import format_dollars
+from recollect.quantities import MICRO, format_dollars
 from recollect.reader.usage_reader import read_usage
 from recollect.records.conversation_records import SYNTHETIC_MODEL, RelayedUsage
 from recollect.records.token_usage import Usage
 from recollect.store.usage_queries import LedgerEntry, Measures
 from recollect.sync import LineKey, Traits, find_key, group_copies, to_micro, to_milliseconds
 from recollect.usage import ledger_access, scopes, zones
-from recollect.usage.totals import MICRO, ClientCost, Totals, add_up
+from recollect.usage.totals import ClientCost, Totals, add_up
 
 
 class FileLine(Struct, frozen=True):

@@ -12,6 +12,7 @@ from enum import StrEnum
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from recollect.documents.usage_groups import Group
+from recollect.quantities import to_dollars
 from recollect.usage.totals import (
     ClientCost,
     KeyOf,
@@ -23,7 +24,6 @@ from recollect.usage.totals import (
     make_blocks,
     make_key,
     share_by_tool,
-    to_dollars,
 )
 from recollect.usage.zones import Zone
 

@@ -22,7 +22,8 @@ from msgspec import Struct, structs
 
 from recollect.errors import AmbiguousSession, Candidate, NothingFound, UnreadableInput
 from recollect.library.listings import locate_session
-from recollect.locations import place_names, references, transcript_files
+from recollect.locations import claude_directories, place_names, references, transcript_files
+from recollect.quantities import MICRO
 from recollect.reader.line_blocks import iter_blocks
 from recollect.records.decoding import decode_record
 from recollect.records.state import CostState
@@ -131,7 +132,7 @@ def _list_candidates(ledger: ledger_access.UsageLedger, ids: Iterable[str]) -> l
 
 
 def _is_agent(agent_id: str | None, target: str) -> bool:
-    return agent_id is not None and target in (agent_id, f"agent-{agent_id}")
+    return agent_id in (target, target.removeprefix(claude_directories.AGENT_PREFIX))
 
 
 def _make_session(
@@ -208,7 +209,7 @@ def find_client_cost(path: Path) -> totals.ClientCost | None:
         return None
     for record in reversed(records):
         if isinstance(record, CostState) and record.total_cost_usd is not None:
-            cost = round(record.total_cost_usd * totals.MICRO)
+            cost = round(record.total_cost_usd * MICRO)
             return totals.ClientCost(cost, bool(record.has_unknown_model_cost))
     return None
 

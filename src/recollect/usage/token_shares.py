@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 
 from recollect.documents.session_documents import TokenShares
 from recollect.locations.transcript_files import TranscriptKind
+from recollect.quantities import MICRO
 from recollect.records.token_usage import Tokens, sum_tokens
 from recollect.store import FileRow
 from recollect.store.usage_queries import LedgerEntry
 from recollect.usage.ledger_access import UsageLedger
-from recollect.usage.totals import MICRO
 
 
 def sum_copied_tokens(ledger: UsageLedger) -> Mapping[str, int]:

@@ -31,8 +31,6 @@ from recollect.records.token_usage import Tokens
 from recollect.store.usage_queries import Dimension
 from recollect.usage.zones import BLOCK, Zone, find_block_starts, format_moment
 
-MICRO = 1_000_000
-
 AVERAGED_DAYS: Final = 7
 MIN_AVERAGE_DAYS: Final = 2 * AVERAGED_DAYS
 """Minimum number of days: in a shorter range the average is little more than one value."""
@@ -100,11 +98,6 @@ def split_evenly(totals: Totals, count: int) -> list[Totals]:
     return [
         make_totals(share + (number < rest) for share, rest in divided) for number in range(count)
     ]
-
-
-def to_dollars(micro: int | None) -> float | None:
-    """Convert millionths of a dollar to dollars."""
-    return None if micro is None else micro / MICRO
 
 
 class SourceFile(Struct, frozen=True):
@@ -257,7 +250,6 @@ def measure_burn_rate(block: UsageBlock, totals: Totals, first: float, now: floa
 
 MAIN: Final = "main"
 SUBAGENT: Final = "subagent"
-_MCP_PREFIX: Final = "mcp__"
 
 KeyOf = Callable[[LedgerRow], str | None]
 
@@ -332,10 +324,10 @@ def share_by_tool(rows: Iterable[LedgerRow]) -> Iterator[LedgerRow]:
 
 
 def _find_server(tool: str) -> str | None:
-    # MCP tools are named `mcp__server__tool`, and a server's name may contain a single `_`.
-    if not tool.startswith(_MCP_PREFIX):
-        return None
-    return tool.removeprefix(_MCP_PREFIX).partition("__")[0] or None
+    from recollect.records.tools.tool_parsing import split_mcp_name  # for reports by server only
+
+    server, _ = split_mcp_name(tool) or (None, None)
+    return server
 
 
 def _name_agent(row: LedgerRow) -> str:

@@ -6,9 +6,10 @@ from msgspec import UNSET
 
 from recollect.documents import usage_report
 from recollect.documents.usage_groups import Group
+from recollect.quantities import MICRO, to_dollars
 from recollect.redact.quick_masks import mask_path
 from recollect.usage import explain, reports, zones
-from recollect.usage.totals import MICRO, BurnRate, Totals, to_dollars
+from recollect.usage.totals import BurnRate, Totals
 
 
 def describe_report(

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from recollect.records.tools.shell_tools import ShellResult
+from recollect.records.tools.shell_tools import SHELL_TOOLS, ShellResult
 from recollect.session.session import Session
 from recollect.session.times import parse_time
 from recollect.versions import file_paths, git_repository, session_evidence, session_outline
@@ -39,7 +39,6 @@ _LATER: Final = timedelta(days=30)
 """Maximum time after a session in which its content may be committed."""
 _SOON: Final = timedelta(hours=1)
 """Maximum time after a session in which a commit may be linked to it as a hint."""
-_SHELLS: Final = frozenset({"Bash", "PowerShell"})
 
 
 class LinkKind(StrEnum):
@@ -84,7 +83,7 @@ def _iter_mentions(
     session: Session, turns: Mapping[str, int], turn: int | None
 ) -> Iterator[CommitMention]:
     for call in session.tool_calls:
-        if call.name in _SHELLS and b"git" in bytes(call.raw_input):
+        if call.name in SHELL_TOOLS and b"git" in bytes(call.raw_input):
             at = turn or turns.get(call.call_uuid or "")
             result = call.result
             shas = [match[2] for match in _PRINTED.finditer(call.text)]

@@ -18,7 +18,7 @@ from recollect.documents.kinds import ToolStatus
 from recollect.records import attachment_kinds, attachments, conversation_records, envelope
 from recollect.records.state import FileBackup, FileHistoryDelta, FileHistorySnapshot
 from recollect.records.tools.file_tools import FILE_TOOLS
-from recollect.records.tools.shell_tools import ShellInput
+from recollect.records.tools.shell_tools import SHELL_TOOLS, ShellInput
 from recollect.redact.quick_masks import cut_text, mask_words
 from recollect.session import times, tool_calls, turns
 from recollect.session.session import Session
@@ -102,7 +102,6 @@ def find_renames(command: str, cwd: str | None) -> Iterator[tuple[str, str]]:
                 yield old, f"{new}/{last_component(old)}"
 
 
-_SHELL_TOOLS: Final = frozenset({"Bash", "PowerShell"})
 _STALE: Final = re.compile(r"modified since (?:it was )?read|unexpectedly modified", re.IGNORECASE)
 _MAX_PROMPT: Final = 500
 _LATE_FIRST_COPY: Final = "2.0."
@@ -225,7 +224,7 @@ class _Collector:
             return self._read_file_call(session, call, self._origin(session, call, agent_id, turn))
         kind: CauseKind | None = None
         detail = ""
-        if name in _SHELL_TOOLS and isinstance(call.input, ShellInput):
+        if name in SHELL_TOOLS and isinstance(call.input, ShellInput):
             detail = call.input.command
             kind = classify_command(detail)
         elif name == "Agent" and call.id not in joined:

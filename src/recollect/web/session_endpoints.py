@@ -28,6 +28,7 @@ from recollect.export.export_content import SessionPart
 from recollect.export.exporter import Exporter, name_file
 from recollect.library.opening import price_turn
 from recollect.library.session_filters import hide_path
+from recollect.quantities import to_dollars
 from recollect.reader.transcript_reader import read_shown
 from recollect.redact.findings import RedactionPolicy
 from recollect.render.views.overview import build_outline, list_changed_files
@@ -35,7 +36,6 @@ from recollect.render.views.timeline import build_timeline
 from recollect.session.finding import find_text
 from recollect.session.metadata import Metrics
 from recollect.session.session import Session
-from recollect.usage.totals import to_dollars
 from recollect.versions.recorded_evidence import BackupDirectory
 from recollect.versions.session_checkpoints import build_checkpoints
 from recollect.web.http_messages import ID_PATTERN, MAX_ID, Download, Id, parameter_errors

@@ -25,8 +25,9 @@ from recollect.documents.usage_groups import Group
 from recollect.health.retention import SOON
 from recollect.library.session_filters import find_start
 from recollect.locations.claude_directories import encode_project_path, list_project_names
+from recollect.quantities import to_dollars
 from recollect.sync import find_calls
-from recollect.usage.totals import Totals, add_up, to_dollars
+from recollect.usage.totals import Totals, add_up
 from recollect.usage.zones import Zone, load_zone
 from recollect.workspace.maintenance import list_unarchived
 from recollect.workspace.usage_requests import find_today

@@ -11,6 +11,7 @@ from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import CauseDocument, CauseMessage, CauseRow
 from recollect.errors import UsageError
 from recollect.pricing import Prices
+from recollect.quantities import to_dollars
 from recollect.sync import load_reply_notes
 from recollect.usage import causes, ledger_access, reports, totals, zones
 from recollect.workspace.usage_requests import UsageFilters, make_usage_query
@@ -134,14 +135,14 @@ def _describe(
                 cause=row.cause.value,
                 messages=row.messages,
                 tokens=row.part.tokens,
-                cost_usd=totals.to_dollars(row.part.cost) if is_priced else None,
+                cost_usd=to_dollars(row.part.cost) if is_priced else None,
                 share=_divide(row.part, total),
             )
             for row in rows
         ),
         messages=len(messages),
         tokens=total.tokens,
-        cost_usd=totals.to_dollars(total.cost) if is_priced else None,
+        cost_usd=to_dollars(total.cost) if is_priced else None,
         unpriced_messages=unpriced,
         unread_files=unread,
         cause=cause.value if cause else None,
@@ -172,5 +173,5 @@ def _describe_message(
         model=entry.model,
         time=None if time is None else zones.format_moment(time // 1000),
         tokens=part.tokens,
-        cost_usd=totals.to_dollars(part.cost) if message.is_priced else None,
+        cost_usd=to_dollars(part.cost) if message.is_priced else None,
     )

@@ -24,6 +24,7 @@ from recollect.errors import IndexFailure, NothingFound
 from recollect.library.session_filters import SessionPage, SessionQuery, make_page
 from recollect.library.sidecar_files import load_clears
 from recollect.locations import Transcript, TranscriptKind
+from recollect.locations.claude_directories import AGENT_PREFIX
 from recollect.locations.place_names import PlaceName
 from recollect.redact.own_rules import LoadPolicy
 from recollect.store import DamagedIndex, run_query
@@ -384,7 +385,7 @@ class ServedWorkspace(workspace.Workspace):
         entries = ledger.queries.select_of_message
         if (
             target not in names
-            and target.removeprefix("agent-") not in names
+            and target.removeprefix(AGENT_PREFIX) not in names
             and find_day(target, today) is None
             and not any(entry.file_id in ledger.files for entry in entries(target))
         ):

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec import Struct, structs
 
 from recollect.documents.usage_groups import Group
+from recollect.quantities import to_dollars
 from recollect.usage import reports
 from recollect.usage.ledger_access import UsageLedger, load_figures, load_report
-from recollect.usage.totals import to_dollars
 from recollect.usage.zones import Zone, load_zone
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from recollect.library.processes import is_alive
-from recollect.records.stream.conversion import SUMMARY_OPENING
+from recollect.records.conversation_records import COMPACTION_MARK
 from recollect.render.terminal import measure
 from tests.cli.demo_home import GOLDEN, WIDTHS, run_at
 from tests.golden import check_golden
@@ -413,7 +413,7 @@ def test_a_compaction_comes_with_its_summary(run_recollect: RunRecollect, client
     """The summary is rendered with its compaction, however late it arrives."""
     metadata = {"trigger": "manual", "pre_tokens": 2000}
     boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "session_id": SESSION}
-    words = f"{SUMMARY_OPENING} that ran out of context. All went well."
+    words = f"{COMPACTION_MARK} that ran out of context. All went well."
     message = {"role": "user", "content": words}
     script: list[Step] = [
         boundary | {"compact_metadata": metadata},

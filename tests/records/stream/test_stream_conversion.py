@@ -5,6 +5,7 @@ from msgspec import Raw
 
 from recollect.records.blocks import Text, ToolResult
 from recollect.records.conversation_records import (
+    COMPACTION_MARK,
     ApiMessage,
     Assistant,
     McpMeta,
@@ -16,7 +17,7 @@ from recollect.records.conversation_records import UserMessage as Prompt
 from recollect.records.decoding import decode_record
 from recollect.records.envelope import Record, Span
 from recollect.records.state import Mode
-from recollect.records.stream.conversion import SUMMARY_OPENING, join, merge, to_record
+from recollect.records.stream.conversion import join, merge, to_record
 from recollect.records.stream.message_decoding import MESSAGE_SUBTYPES, STREAM_TYPES, decode_message
 from recollect.records.stream.stream_messages import (
     AssistantMessage,
@@ -230,7 +231,7 @@ def test_a_reply_that_the_client_made_is_meta() -> None:
 @pytest.mark.parametrize("content", [b'"%b"', b'["%b"]', b'[{"type":"text","text":"%b"}]'])
 def test_a_summary_is_known_by_its_opening(content: bytes, synthetic: bytes) -> None:
     """A compaction summary is recognised by its first words; the stream hardly marks it."""
-    text = SUMMARY_OPENING.encode() + b" that ran out."
+    text = COMPACTION_MARK.encode() + b" that ran out."
     line = b'{"type":"user","message":{"content":%b},"isSynthetic":%b}'
     record = _convert(line % (content % text, synthetic))
     assert isinstance(record, User)
@@ -241,8 +242,8 @@ def test_a_summary_is_known_by_its_opening(content: bytes, synthetic: bytes) -> 
 def test_a_prompt_that_quotes_a_summary_is_a_prompt() -> None:
     """Text sent by the user is never a summary, whatever it contains."""
     line = b'{"type":"user","message":{"content":"%b"},"isReplay":true}'
-    assert _convert(line % SUMMARY_OPENING.encode()) == User(
-        span=SPAN, message=Prompt(content=SUMMARY_OPENING)
+    assert _convert(line % COMPACTION_MARK.encode()) == User(
+        span=SPAN, message=Prompt(content=COMPACTION_MARK)
     )
 
 

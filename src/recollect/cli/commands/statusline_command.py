@@ -10,8 +10,8 @@ import click
 
 from recollect.cli import json_output, options, statusline, statusline_figures
 from recollect.documents import usage_report
+from recollect.quantities import to_dollars
 from recollect.store.quick_totals import TotalsSum
-from recollect.usage.totals import to_dollars
 from recollect.usage.zones import Zone, format_moment
 
 

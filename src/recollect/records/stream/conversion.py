@@ -13,12 +13,15 @@ from typing import Any, TypeVar
 from msgspec import Raw, Struct, structs
 
 from recollect.records import blocks, conversation_records, decoding, envelope, system_records
-from recollect.records.conversation_records import SYNTHETIC_MODEL, Assistant, McpMeta, User
+from recollect.records.conversation_records import (
+    COMPACTION_MARK,
+    SYNTHETIC_MODEL,
+    Assistant,
+    McpMeta,
+    User,
+)
 from recollect.records.stream import stream_messages, system_messages
 from recollect.records.stream.message_decoding import StreamMessage
-
-SUMMARY_OPENING = "This session is being continued from a previous conversation"
-"""How every compaction summary starts; the stream has no other mark."""
 
 _MCP_RESULTS = (
     {"content", "structuredContent"},
@@ -68,7 +71,7 @@ def _convert_user(message: stream_messages.UserMessage) -> User:
     result, mcp_meta = _unwrap_mcp(message.tool_use_result)
     meta = message.tool_result_meta[0] if message.tool_result_meta else None
     decision = meta.permission_decision if meta else None
-    is_summary = not message.is_replay and _opening(message).startswith(SUMMARY_OPENING)
+    is_summary = not message.is_replay and _opening(message).startswith(COMPACTION_MARK)
     return User(
         **_thread_fields(message),
         message=message.message,

@@ -12,8 +12,8 @@ from io import BytesIO
 
 import msgspec
 
-from recollect.records.decoding import REFUSED, Vocabulary, decode_slowly, decode_value, repair
-from recollect.records.envelope import Span
+from recollect.records.decoding import Vocabulary, decode_slowly, decode_value, repair
+from recollect.records.envelope import REFUSED, Span
 from recollect.records.stream import stream_messages, system_messages
 from recollect.records.stream.control import ControlCancelRequest, ControlRequest, ControlResponse
 from recollect.records.stream.partial_messages import StreamEvent

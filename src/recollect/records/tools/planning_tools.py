@@ -4,6 +4,9 @@ from msgspec import Raw, Struct, field
 
 from recollect.records.tools.tool_values import ToolInput, ToolOutput
 
+ASKING_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+"""Tools that ask the user a question, and do nothing but wait for the answer."""
+
 
 class Todo(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
     """One entry of a to-do list; `id` and `priority` are of clients 1.0.x."""

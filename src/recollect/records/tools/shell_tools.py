@@ -4,6 +4,9 @@ from msgspec import Raw, Struct, field
 
 from recollect.records.tools.tool_values import ToolInput, ToolOutput
 
+SHELL_TOOLS = frozenset({"Bash", "PowerShell"})
+"""Tools that run a command."""
+
 
 class ShellInput(ToolInput, frozen=True):
     """A command and how to run it; `timeout` is in milliseconds."""

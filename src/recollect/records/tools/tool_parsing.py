@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import Raw, Struct
 
-from recollect.records.blocks import NestedBlock, UnknownBlock
+from recollect.records.blocks import MCP_PREFIX, NestedBlock, UnknownBlock
 from recollect.records.decoding import decode_value, fit, repair
 from recollect.records.tools import (
     agent_tools,
@@ -36,8 +36,6 @@ TOOL_ALIASES = {
 }
 """Tool names of other client versions, mapped to the current name of the tool or its successor."""
 
-_MCP_PREFIX = "mcp__"
-
 
 def canonical_name(name: str) -> str:
     """Return the current name of a tool; unknown names are returned unchanged."""
@@ -49,9 +47,9 @@ def split_mcp_name(name: str) -> tuple[str, str] | None:
 
     Both are joined by `__` and may contain it themselves, so the first one separates them.
     """
-    if not name.startswith(_MCP_PREFIX):
+    if not name.startswith(MCP_PREFIX):
         return None
-    server, _, tool = name.removeprefix(_MCP_PREFIX).partition("__")
+    server, _, tool = name.removeprefix(MCP_PREFIX).partition("__")
     return (server, tool) if server and tool else None
 
 

@@ -14,8 +14,8 @@ import msgspec
 
 from recollect.documents import kinds, turn_documents
 from recollect.records import blocks
-from recollect.records.decoding import REFUSED, decode_value
-from recollect.records.envelope import is_absent
+from recollect.records.decoding import decode_value
+from recollect.records.envelope import REFUSED, is_absent
 from recollect.records.tools import split_mcp_name
 from recollect.records.tools.file_tools import PatchHunk
 from recollect.redact.quick_masks import cut_text

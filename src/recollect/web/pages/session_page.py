@@ -20,7 +20,7 @@ from recollect.export.export_tables import has_parquet
 from recollect.launch.client_commands import format_command, plan_resume
 from recollect.library.sidecar_files import load_lists
 from recollect.lineage import Relatives
-from recollect.quantities import format_dollars
+from recollect.quantities import format_dollars, to_dollars
 from recollect.reader.transcript_reader import read_shown
 from recollect.redact.quick_masks import mask_path
 from recollect.render.html.html_parts import PartOptions, render_parts
@@ -28,7 +28,6 @@ from recollect.render.html.html_turns import Frame, render_call, render_turn
 from recollect.render.views.notices import show_raw
 from recollect.render.views.overview import build_outline
 from recollect.render.views.record_notices import list_sidecar_notices
-from recollect.usage.totals import to_dollars
 from recollect.web.conversations.registry import START
 from recollect.web.http_messages import MAX_ID, Id
 from recollect.web.services import Services

@@ -20,9 +20,10 @@ from msgspec import Struct
 from recollect.documents.kinds import RejectedBy, ToolStatus
 from recollect.documents.session_listing import SessionListing
 from recollect.library.opening import price_at_list
-from recollect.quantities import format_duration, format_time
+from recollect.quantities import MICRO, format_duration, format_time, to_dollars
 from recollect.records.conversation_records import User
 from recollect.records.tools.file_tools import FILE_TOOLS
+from recollect.records.tools.planning_tools import ASKING_TOOLS
 from recollect.render.html.html_text import show_text
 from recollect.session.session import Session
 from recollect.session.subagents import Subagent
@@ -180,10 +181,7 @@ def _merge_spans(spans: Sequence[tuple[float, float]]) -> list[tuple[float, floa
     return merged
 
 
-_MICRO = 1_000_000
 _MINUTE = 60.0
-_QUESTIONS = frozenset({"AskUserQuestion", "ExitPlanMode"})
-"""Tools that only wait for the user."""
 _FAILED = frozenset({ToolStatus.FAILED, ToolStatus.REJECTED, ToolStatus.INTERRUPTED})
 
 
@@ -308,7 +306,7 @@ class TimelineMaker:
                 title=f"#{turn.number} {name_prompt(turn)}",
                 address=self._find_address(turn),
                 lane=0,
-                rate=cost / _MICRO / minutes,
+                rate=cost / MICRO / minutes,
             )
 
     def _find_address(self, turn: Turn) -> str:
@@ -324,7 +322,7 @@ class TimelineMaker:
         kind = "failed" if call.status in _FAILED else "change" if is_change else "call"
         if _has_asked(session, call):
             waited = format_duration((span[1] - span[0]) * 1000, self._language)
-            sign = "" if call.name in _QUESTIONS else "≤ "
+            sign = "" if call.name in ASKING_TOOLS else "≤ "
             kind, title = "waiting", f"{title}: {self._waiting} {sign}{waited}"
         yield self._bar(kind, span, title, call.call_uuid, lane)
 
@@ -361,7 +359,7 @@ class TimelineMaker:
                 calls=_count_within(starts, start, end),
                 failed=_count_within(failures, start, end),
                 subagents=_count_within(agents, start, end),
-                cost_usd=None if cost is None else cost / _MICRO,
+                cost_usd=to_dollars(cost),
                 address=self._find_address(turn),
                 zoom=f"{self._id}/timeline?turn={turn.number}",
             )
@@ -404,7 +402,7 @@ def _iter_waits(session: Session) -> Iterator[tuple[float, float]]:
 
 def _has_asked(session: Session, call: ToolCall) -> bool:
     """Whether the user was asked about a call, as far as recorded."""
-    if call.name in _QUESTIONS or call.rejected_by is RejectedBy.PERSON:
+    if call.name in ASKING_TOOLS or call.rejected_by is RejectedBy.PERSON:
         return True
     record = session.find_record(call.result_uuid) if call.result_uuid else None
     decision = record.permission_decision if isinstance(record, User) else None
