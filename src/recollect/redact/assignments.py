@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from recollect.lazy_patterns import compile_lazily
-from recollect.redact.plain_view import iter_runs, make_marks
+from recollect.redact.plain_view import count_digits, iter_runs, make_marks
 
 _ENCODED: Final = rb"&(?:quot|apos|#3[49]|#x2[27]);|%(?:2[027]|60|5C)"
 """Quotes as entities, and quotes, blanks and backslashes percent-encoded."""
@@ -35,7 +35,6 @@ _NAME_REACH: Final = 200
 _NEAR: Final = 96
 _NEAR_MARKS: Final = make_marks(rb"[A-Za-z0-9_.~\-]")
 _MIN_NEAR_WORD: Final = 20
-_DIGITS: Final = b"0123456789"
 _MIN_DIGITS: Final = 3
 
 
@@ -57,7 +56,7 @@ def _is_assigned(around: bytes, start: int) -> bool:
     if found is not None:
         value = around[found.start(1) : found.start(1) + _VALUE_SAMPLE]
         # A random value has digits or both cases.
-        if value != value.lower() or _count_digits(value):
+        if value != value.lower() or count_digits(value):
             return True
     return _may_be_argument(around, start)
 
@@ -82,9 +81,5 @@ def is_near_token(data: bytes, start: int) -> bool:
     around = data[max(0, start - 1) : start + _NEAR]
     for begin, end in iter_runs(around, _NEAR_MARKS, _MIN_NEAR_WORD):
         if begin or not start:
-            return _count_digits(around[begin:end]) >= _MIN_DIGITS
+            return count_digits(around[begin:end]) >= _MIN_DIGITS
     return False
-
-
-def _count_digits(data: bytes) -> int:
-    return len(data) - len(data.translate(None, _DIGITS))

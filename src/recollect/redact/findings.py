@@ -47,6 +47,11 @@ class Match(NamedTuple):
     end: int
     value: bytes
 
+    @property
+    def is_definite(self) -> bool:
+        """Whether it is almost certainly a secret."""
+        return self.confidence is Confidence.DEFINITE
+
 
 def merge_matches(matches: list[Match]) -> list[Match]:
     """Return matches in order, with overlapping ones merged."""
@@ -62,9 +67,8 @@ def merge_matches(matches: list[Match]) -> list[Match]:
 def _merge(first: Match, second: Match) -> Match:
     """Merge two matches: the more specific kind and the higher confidence win."""
     best = max(first, second, key=_rank)
-    most_certain = max(first, second, key=_is_definite)
     return best._replace(
-        confidence=most_certain.confidence,
+        confidence=first.confidence if first.is_definite else second.confidence,
         start=min(first.start, second.start),
         end=max(first.end, second.end),
     )
@@ -72,11 +76,7 @@ def _merge(first: Match, second: Match) -> Match:
 
 def _rank(match: Match) -> tuple[bool, bool, int, str]:
     is_specific = match.kind not in GENERAL_KINDS
-    return is_specific, _is_definite(match), match.end - match.start, match.kind
-
-
-def _is_definite(match: Match) -> bool:
-    return match.confidence is Confidence.DEFINITE
+    return is_specific, match.is_definite, match.end - match.start, match.kind
 
 
 TOKEN_REACH: Final = 4_000

@@ -28,7 +28,13 @@ _ENCODED: Final = compile_lazily(
     rb"|%(?P<percent>2[0-47-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Eb-e]|0[AaDd])"
     rb"|&(?P<entity>quot|#34|#x22|#39|#x27|apos|lt|gt|amp);"
 )
+_DIGITS: Final = b"0123456789"
 _MARK: Final = b"x"
+
+
+def count_digits(value: bytes) -> int:
+    """Return the number of decimal digits in a value."""
+    return len(value) - len(value.translate(None, _DIGITS))
 
 
 def make_marks(characters: bytes) -> bytes:

@@ -49,8 +49,7 @@ def find_masked(text: Text, policy: RedactionPolicy) -> list[Match]:
     found = [
         match
         for match in find_matches(text)
-        if (policy.likely or match.confidence is Confidence.DEFINITE)
-        and not is_allowed(match.value)
+        if (policy.likely or match.is_definite) and not is_allowed(match.value)
     ]
     own = find_own(text, policy)
     return merge_matches([*found, *own]) if own else found

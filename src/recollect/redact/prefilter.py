@@ -15,7 +15,7 @@ from recollect.lazy_patterns import compile_lazily
 from recollect.redact import context_rules
 from recollect.redact.assignments import QUOTE, is_near_token, may_be_assigned, may_be_password
 from recollect.redact.context_rules import CONTEXT_RULES
-from recollect.redact.findings import Match, Rule
+from recollect.redact.findings import Rule
 from recollect.redact.keyword_spellings import (
     find_cased,
     iter_cut,
@@ -25,7 +25,7 @@ from recollect.redact.keyword_spellings import (
 )
 from recollect.redact.own_rules import find_own_places
 from recollect.redact.plain_view import decode_view
-from recollect.redact.scanner import decode_base64, is_text, load_detectors
+from recollect.redact.scanner import ALPHANUMERIC, Detect, decode_base64, is_text, load_detectors
 from recollect.redact.token_rules import HINTS, TOKEN_RULES, iter_generic
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ _MIN_TOKEN: Final = 14
 """Minimum length of a token from its keyword on, without blanks and quotes."""
 _MAX_START: Final = _ESCAPE_LENGTH + 12
 """An escape, and the part of a token before its keyword: `4333597200:AA…`."""
-_ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _BROKEN: Final = re.compile(rb"[A-Za-z0-9_\-./+=:]{3,400}(?:\\{1,4}[nru]|\x1b|\[[0-9]|%)")
 _WRAPPED: Final = re.compile(rb"(?<=[A-Za-z0-9+/=_:@&?%\-])\r?\n(?=[A-Za-z0-9+/=_.:@&?%\-])")
 _PASSWORD_PREFIXES: Final = ("pass", "pwd", "_pass", "pin=")
@@ -95,7 +94,6 @@ _PLURAL: Final = frozenset({b"s", b"S"})
 _LOGIN_IN_URL: Final = re.compile(rb"[^\s\"'`<>]{3,300}?(?:@|%40)")
 _MAX_LOGIN: Final = 303
 """Number of bytes that `_LOGIN_IN_URL` matches."""
-_Detect = Callable[[bytes, int], Match | None]
 _Check = Callable[[bytes, int], bool]
 
 
@@ -171,7 +169,7 @@ def find_suspicious_lines(data: bytes) -> list[tuple[int, int]]:
         if (
             number in standalone
             and start
-            and data[start - 1] in _ALNUM
+            and data[start - 1] in ALPHANUMERIC
             and not _has_escape(data, start - _ESCAPE_LENGTH, start)
         ):
             continue
@@ -194,7 +192,7 @@ def _find_line(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _check_near(
-    data: bytes, start: int, after: int, detectors: tuple[_Detect, ...], *, is_hint: bool
+    data: bytes, start: int, after: int, detectors: tuple[Detect, ...], *, is_hint: bool
 ) -> bool:
     """Return whether a rule matches in the range around a keyword."""
     before = data[max(0, start - _BEFORE) : start].rpartition(b"\n")[2]
@@ -204,7 +202,7 @@ def _check_near(
 
 @lru_cache(maxsize=4096)
 def _has_match_near(
-    raw_before: bytes, raw_following: bytes, detectors: tuple[_Detect, ...], is_hint: bool
+    raw_before: bytes, raw_following: bytes, detectors: tuple[Detect, ...], is_hint: bool
 ) -> bool:
     """Return whether a rule matches; cached, because transcripts contain most output twice."""
     before, following = _decode_piece(raw_before), _decode_piece(raw_following)
@@ -232,7 +230,7 @@ def _decode_piece(piece: bytes) -> bytes:
     return piece
 
 
-def _make_check(keyword: str, detectors: tuple[_Detect, ...], rules: Sequence[Rule]) -> _Check:
+def _make_check(keyword: str, detectors: tuple[Detect, ...], rules: Sequence[Rule]) -> _Check:
     after = _LONG_AFTER if any(rule.kind in _LONG_KINDS for rule in rules) else _AFTER
     is_assigned = keyword in context_rules.KEYWORDS
     if keyword in _CERTAIN:
@@ -256,11 +254,11 @@ def _always(_data: bytes, _start: int) -> bool:
     return True
 
 
-def _make_cut_check(detectors: tuple[_Detect, ...]) -> _Check:
+def _make_cut_check(detectors: tuple[Detect, ...]) -> _Check:
     return lambda data, start: _check_near(data, start, _AFTER, detectors, is_hint=False)
 
 
-def _make_token_check(detectors: tuple[_Detect, ...]) -> _Check:
+def _make_token_check(detectors: tuple[Detect, ...]) -> _Check:
     def may_match(data: bytes, start: int) -> bool:
         beginning = data[start : start + _MIN_TOKEN]
         if b" " in beginning or b'"' in beginning:
@@ -333,7 +331,7 @@ def _load_engine() -> _Engine:
 
 
 def _iter_other_forms(
-    keyword: str, cased: Sequence[str], detectors: tuple[_Detect, ...], rules: Sequence[Rule]
+    keyword: str, cased: Sequence[str], detectors: tuple[Detect, ...], rules: Sequence[Rule]
 ) -> Iterator[tuple[bytes, _Check]]:
     """Yield a keyword in base64 and split by the end of a line, with the checks."""
     for each in cased:

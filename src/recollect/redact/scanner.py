@@ -19,7 +19,7 @@ from recollect.redact.plain_view import Text, iter_runs, make_marks, read_text
 from recollect.redact.token_rules import TOKEN_RULES, iter_generic, iter_long_words
 from recollect.redact.value_checks import is_placeholder
 
-_ALNUM: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+ALPHANUMERIC: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 _BASE64_MARKS: Final = make_marks(rb"[A-Za-z0-9+/]")
 _MIN_BASE64: Final = 40
@@ -32,16 +32,17 @@ _MAX_DIRECTORIES: Final = 8
 _PRINTABLE: Final = bytes(range(0x20, 0x7F)) + b"\n\r\t\x1b"
 _MIN_PRINTABLE: Final = 0.95
 
-_Detect = Callable[[bytes, int], Match | None]
+Detect = Callable[[bytes, int], Match | None]
+"""Returns the match of a rule whose keyword is at a position."""
 
 
 class _Engine(NamedTuple):
     """The compiled rules."""
 
     find_keywords: Callable[[bytes], Iterable[tuple[int, int, int]]]
-    detectors: tuple[tuple[_Detect, ...], ...]
+    detectors: tuple[tuple[Detect, ...], ...]
     """Indexed by the number of the keyword."""
-    by_keyword: Mapping[str, tuple[_Detect, ...]]
+    by_keyword: Mapping[str, tuple[Detect, ...]]
     without_keyword: tuple[Rule, ...]
 
 
@@ -57,7 +58,7 @@ def find_matches(text: Text, encodings: int = _MAX_ENCODINGS) -> list[Match]:
     return merge_matches([_snap(match, text.data) for match in found])
 
 
-def load_detectors() -> Mapping[str, tuple[_Detect, ...]]:
+def load_detectors() -> Mapping[str, tuple[Detect, ...]]:
     """Return the functions that check the occurrences of each keyword."""
     return _load_engine().by_keyword
 
@@ -159,8 +160,8 @@ def is_text(decoded: bytes) -> bool:
 def _accept(rule: Rule, data: bytes, start: int, end: int) -> Match | None:
     """Return the match of a rule, unless its context or its value excludes it."""
     if rule.standalone and (
-        (start > 0 and data[start - 1] in _ALNUM)
-        or (end < len(data) and data[end] in _ALNUM and data[end - 1] in _ALNUM)
+        (start > 0 and data[start - 1] in ALPHANUMERIC)
+        or (end < len(data) and data[end] in ALPHANUMERIC and data[end - 1] in ALPHANUMERIC)
     ):
         return None
     value = data[start:end]
@@ -178,7 +179,7 @@ def _compile(pattern: str) -> Any:
     return re2.compile(pattern.encode())
 
 
-def _make_detector(rule: Rule) -> _Detect:
+def _make_detector(rule: Rule) -> Detect:
     """Return a function that applies a rule to an occurrence."""
 
     @cache
@@ -187,7 +188,7 @@ def _make_detector(rule: Rule) -> _Detect:
         return pattern, 1 if pattern.groups else 0
 
     def detect_at(data: bytes, at: int) -> Match | None:
-        if rule.standalone and at > 0 and data[at - 1] in _ALNUM:
+        if rule.standalone and at > 0 and data[at - 1] in ALPHANUMERIC:
             return None
         pattern, group = load()
         found = pattern.match(data, at, at + rule.reach)
@@ -206,7 +207,7 @@ def _load_engine() -> _Engine:
     """Load the rules on first use, which takes a few milliseconds."""
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-    by_keyword: dict[str, list[_Detect]] = {}
+    by_keyword: dict[str, list[Detect]] = {}
     without_keyword: list[Rule] = []
     for rule in (*TOKEN_RULES, *CONTEXT_RULES):
         if not rule.keywords:

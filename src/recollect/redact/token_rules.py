@@ -13,7 +13,7 @@ from typing import Final
 from recollect.lazy_patterns import compile_lazily
 from recollect.redact import value_checks
 from recollect.redact.findings import Confidence, Match, Rule, token
-from recollect.redact.plain_view import iter_runs, make_marks
+from recollect.redact.plain_view import count_digits, iter_runs, make_marks
 
 _KEY_BLOCK_REACH: Final = 200_000
 """A PGP key with many subkeys and signatures has some ten thousand characters."""
@@ -248,7 +248,6 @@ _TOKEN_WORDS: Final = compile_lazily(
 """A prefix that identifies what follows."""
 _MAX_TOKEN: Final = 400
 _MIN_DIGITS: Final = 3
-_DIGITS: Final = b"0123456789"
 _MIN_MIXED: Final = 20
 _MIN_ONE_CASE: Final = 20
 _MIN_BARE: Final = 28
@@ -305,15 +304,11 @@ def iter_long_words(data: bytes, min_length: int = _MIN_WORD) -> Iterator[tuple[
 def _may_be_token(word: bytes) -> bool:
     """Reject most words with cheap checks: one case and few digits, or an id."""
     return (
-        (_count_digits(word) >= _MIN_DIGITS or not (word.islower() or word.isupper()))
+        (count_digits(word) >= _MIN_DIGITS or not (word.islower() or word.isupper()))
         and len(word) <= _MAX_TOKEN
         and not value_checks.is_id(word)
         and b".." not in word
     )
-
-
-def _count_digits(value: bytes) -> int:
-    return len(value) - len(value.translate(None, _DIGITS))
 
 
 def _rate(data: bytes, start: int, word: bytes) -> Match | None:
@@ -344,7 +339,7 @@ def _rate(data: bytes, start: int, word: bytes) -> Match | None:
         return None
     if _NAMED_OTHERWISE.search(data, max(0, start - _NAME_REACH), start):
         return None
-    is_certain = prefix and is_hinted and _count_digits(word) >= _MIN_DIGITS
+    is_certain = prefix and is_hinted and count_digits(word) >= _MIN_DIGITS
     confidence = Confidence.DEFINITE if is_certain else Confidence.LIKELY
     end = start + len(word)
     start = account.start() if account else start
@@ -370,7 +365,7 @@ def _find_random(word: bytes, prefix: int) -> bytes:
     )
     if len(body) < max(_MIN_HINTED, _MIN_SHARE * len(word)) or not value_checks.looks_random(body):
         return b""
-    return body if _count_digits(body) >= _MIN_DIGITS or value_checks.is_wordless(body) else b""
+    return body if count_digits(body) >= _MIN_DIGITS or value_checks.is_wordless(body) else b""
 
 
 def _find_minimum(body: bytes, is_prefixed: bool, is_hinted: bool) -> int:

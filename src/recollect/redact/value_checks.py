@@ -19,6 +19,7 @@ import msgspec
 
 from recollect.lazy_patterns import compile_lazily
 from recollect.redact.findings import Confidence
+from recollect.redact.plain_view import count_digits
 
 _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CHECKSUM_LENGTH: Final = 6
@@ -80,7 +81,6 @@ _CLASSES: Final = bytes(
     else ord(".")
     for code in range(128)
 ) + b"." * 128  # fmt: skip
-_DIGITS: Final = b"0123456789"
 _NOT_LETTERS: Final = compile_lazily(rb"[^A-Za-z]+")
 
 _COMMON_PAIRS: Final = frozenset(
@@ -123,7 +123,7 @@ def looks_random(value: bytes) -> bool:
     value = value[:SAMPLE]
     if len(value) < MIN_RANDOM_LENGTH:
         return False
-    digits = len(value) - len(value.translate(None, _DIGITS))
+    digits = count_digits(value)
     if digits == len(value) or not (digits or _has_both_cases(value)):
         return False
     if digits and is_hex(value):

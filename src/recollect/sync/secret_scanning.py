@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from recollect.reader.line_blocks import LineBlock
-from recollect.redact.findings import Confidence, Match, RedactionPolicy
+from recollect.redact.findings import Match, RedactionPolicy
 from recollect.redact.own_rules import find_own_rules
 from recollect.redact.prefilter import find_suspicious_lines, prepare_scan
 from recollect.redact.quick_masks import mask_words
@@ -54,10 +54,10 @@ class SecretScanner:
         located = {
             number: locate_in_record(lines[number], self._policy)
             for number, each in found.items()
-            if any(map(is_definite, each))
+            if any(match.is_definite for match in each)
         }
         for number, matches in located.items():
-            self._redactor.add(filter(is_definite, found[number]))
+            self._redactor.add(match for match in found[number] if match.is_definite)
             self._redactor.remember(matches)
         self._knows_any |= bool(located)
         if not self._knows_any:
@@ -97,11 +97,6 @@ def load_rules() -> None:
     find_in_record(_SAMPLE)
 
 
-def is_definite(match: Match) -> bool:
-    """Return whether a secret is of definite confidence."""
-    return match.confidence is Confidence.DEFINITE
-
-
 def _find_distinct(line: bytes, policy: RedactionPolicy) -> tuple[Match, ...]:
     found = find_in_record(line, policy)
     matches = {(match.kind, match.value): match for match in reversed(found)}
@@ -117,7 +112,7 @@ def make_rows(scanned: ScannedLine, line: bytes, position: int, length: int) -> 
             position=position,
             length=length,
             kind=match.kind,
-            is_definite=is_definite(match),
+            is_definite=match.is_definite,
             value=match.value,
             uuid=identity.uuid and mask_words(identity.uuid),
             timestamp=identity.timestamp and mask_words(identity.timestamp),
