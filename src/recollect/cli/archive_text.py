@@ -27,7 +27,7 @@ from recollect.documents import archive_reports
 from recollect.health import retention
 from recollect.locations.claude_directories import CONFIG_VARIABLE
 from recollect.quantities import format_age, format_bytes, format_count
-from recollect.render.terminal import display_path, safe_text
+from recollect.render.terminal import display_path, safe_line, safe_text
 from recollect.store import data_directory
 from recollect.workspace import config_file
 from recollect.workspace.config_file import find_path
@@ -129,13 +129,13 @@ def iter_sync(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str
 def iter_sync_problems(report: archive_reports.ArchiveSync, columns: int) -> Iterator[str]:
     """Yield the files that were not copied, with the reasons."""
     for path in report.skipped:
-        yield from terminal_output.wrap(safe_text(f"Skipped {path}", single_line=True), columns, "")
+        yield from terminal_output.wrap(safe_line(f"Skipped {path}"), columns, "")
     for path in report.vanished:
         message = f"Deleted before it could be copied: {path}"
-        yield from terminal_output.wrap(safe_text(message, single_line=True), columns, "")
+        yield from terminal_output.wrap(safe_line(message), columns, "")
     for path, reason in report.unreadable.items():
         message = f"Could not read {path}: {reason}"
-        yield from terminal_output.wrap(safe_text(message, single_line=True), columns, "")
+        yield from terminal_output.wrap(safe_line(message), columns, "")
 
 
 def iter_sessions(
@@ -162,7 +162,7 @@ def iter_verification(document: archive_reports.ArchiveVerification, columns: in
     for damage in document.damaged:
         yield from terminal_output.wrap(safe_text(f"{damage.name} is {damage.reason}"), columns, "")
         for path in damage.files:
-            yield terminal_output.faint(safe_text(f"  needed by {path}", single_line=True))
+            yield terminal_output.faint(safe_line(f"  needed by {path}"))
     objects = format_count(document.objects, "object")
     manifests, size = format_count(document.manifests, "manifest"), format_bytes(document.bytes)
     verdict = f"{len(document.damaged):,} damaged" if document.damaged else "all intact"
@@ -190,7 +190,7 @@ def iter_removal(document: archive_reports.ArchiveRemoval, columns: int) -> Iter
     """Yield a summary of what was removed, or would be."""
     verb = "Would remove" if document.is_dry_run else "Removed"
     for each in document.sessions:
-        yield f"{verb} session {safe_text(each, single_line=True)}."
+        yield f"{verb} session {safe_line(each)}."
     if document.kept:
         are = "is" if len(document.kept) == 1 else "are"
         kept = format_count(len(document.kept), "session")
@@ -203,7 +203,7 @@ def iter_removal(document: archive_reports.ArchiveRemoval, columns: int) -> Iter
 
 def show_path(path: Path) -> str:
     """Return a path for the terminal, with the home directory shortened."""
-    return safe_text(display_path(path), single_line=True)
+    return safe_line(display_path(path))
 
 
 ESTIMATED_RATIO = 4

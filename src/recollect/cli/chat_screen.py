@@ -36,7 +36,7 @@ from recollect.launch.control_messages import SlashCommand
 from recollect.launch.conversation import Conversation
 from recollect.launch.conversation_events import ConversationStatus, RequestAsked, RequestSettled
 from recollect.quantities import format_count
-from recollect.render.terminal import clip, safe_text
+from recollect.render.terminal import clip, safe_line
 from recollect.render.terminal.canvas import Canvas
 
 LISTING_SECONDS: Final = 10.0
@@ -71,7 +71,7 @@ class PromptCompleter(Completer):
     def _complete_path(self, typed: str) -> Iterator[Completion]:
         for found in match_paths(self._list_paths(), typed, self._limit):
             path = f"{found.path}/" if found.is_folder else found.path
-            shown = safe_text(path, single_line=True)
+            shown = safe_line(path)
             if shown == path and " " not in path:
                 # For the client, a path ends at the next blank.
                 yield Completion(path, -len(typed), display=shown)
@@ -79,8 +79,8 @@ class PromptCompleter(Completer):
     def _complete_command(self, typed: str) -> Iterator[Completion]:
         for command in self._commands():
             if command.name.startswith(typed):
-                about = safe_text(command.description, single_line=True)
-                shown = safe_text(f"/{command.name} {command.argument_hint}", single_line=True)
+                about = safe_line(command.description)
+                shown = safe_line(f"/{command.name} {command.argument_hint}")
                 yield Completion(
                     command.name,
                     -len(typed),
@@ -151,7 +151,7 @@ class ChatScreen:
             completer=PromptCompleter(conversation.options.directory, self._list_commands),
             complete_in_thread=True,
             key_bindings=self._bind_keys(),
-            bottom_toolbar=lambda: f" {safe_text(self._output.status, single_line=True)}",
+            bottom_toolbar=lambda: f" {safe_line(self._output.status)}",
             prompt_continuation="  ",
             input=keyboard,
         )

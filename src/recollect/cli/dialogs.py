@@ -20,7 +20,7 @@ from recollect.launch.request_details import FormField, describe_proposal, read_
 from recollect.reader.line_blocks import mask_value
 from recollect.records.decoding import decode_value
 from recollect.records.tools.planning_tools import Question
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line, safe_text
 from recollect.render.terminal.canvas import Canvas, indent
 from recollect.render.terminal.terminal_turns import render_call, render_rule
 
@@ -91,7 +91,7 @@ class Dialog:
                     yield from render_rule("claude asks", canvas, columns, "yellow")
                     yield from _render_question(self._mask(question), canvas)
             case events.ElicitationRequest(server=server, message=message, url=url, form=form):
-                name = safe_text(server, single_line=True)
+                name = safe_line(server)
                 yield from render_rule(f"{name} asks", canvas, columns, "yellow")
                 yield from _render_words("\n".join(filter(None, (message, url))), canvas)
                 for each in read_form(form):

@@ -16,7 +16,7 @@ from recollect.quantities import (
     format_short_number,
 )
 from recollect.redact.quick_masks import mask_path
-from recollect.render.terminal import safe_text, shorten
+from recollect.render.terminal import safe_line, shorten
 from recollect.usage import causes, explain, scopes, zones
 from recollect.usage.totals import ClientCost
 
@@ -85,7 +85,7 @@ def _wide_row(line: explain.Line, places: int, zone: zones.Zone, form: str) -> R
         str(line.offset),
         "" if local is None else local.strftime(form),
         line.status.value,
-        shorten(safe_text(line.model or "", single_line=True), 28),
+        shorten(safe_line(line.model or ""), 28),
         f"{tokens.input:,}",
         f"{tokens.output:,}",
         f"{tokens.cache_write_5m + tokens.cache_write_1h:,}",
@@ -164,16 +164,16 @@ def _price_row(used: explain.PriceUsed) -> Row:
     )
     amounts = ("-" if each is None else f"{each:f}" for each in classes)
     first = f"from {price.first_day}" if price.first_day else ""
-    return (*amounts, first, safe_text(used.model, single_line=True))
+    return (*amounts, first, safe_line(used.model))
 
 
 def _show_path(text: str) -> str:
     """Return a path, or a note with one, as one line without secrets."""
-    return safe_text(mask_path(text), single_line=True)
+    return safe_line(mask_path(text))
 
 
 def _wrap(sentence: str, columns: int) -> list[str]:
-    return wrap(safe_text(sentence, single_line=True), columns, indent="")
+    return wrap(safe_line(sentence), columns, indent="")
 
 
 MEANINGS: Final = {
@@ -235,7 +235,7 @@ def _iter_messages(report: CauseDocument) -> Iterator[str]:
                 pad((each.time or "")[:16].replace("T", " "), 16, "<"),
             )
         )
-        yield safe_text(f"{figures}{GAP}{each.message_id}{GAP}{each.session_id}", single_line=True)
+        yield safe_line(f"{figures}{GAP}{each.message_id}{GAP}{each.session_id}")
     if report.omitted:
         yield faint(f"… and {report.omitted:,} more.")
     yield ""

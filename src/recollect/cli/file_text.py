@@ -16,7 +16,7 @@ from recollect.errors import UsageError
 from recollect.locations.place_names import PlaceName
 from recollect.quantities import format_time
 from recollect.redact.quick_masks import mask_lines, mask_path
-from recollect.render.terminal import clip, measure, safe_text
+from recollect.render.terminal import clip, measure, safe_line, safe_text
 from recollect.session.times import parse_time
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def iter_versions(history: FileHistory, columns: int) -> Iterator[str]:
     rows = [_HEADINGS, *map(_make_cells, history.versions)]
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(GAP) * len(widths), _MIN_PROMPT_WIDTH)
-    yield strong(safe_text(mask_path(history.path), single_line=True))
+    yield strong(safe_line(mask_path(history.path)))
     lasts = ["prompt", *map(name_reason, history.versions)]
     for number, (row, last) in enumerate(zip(rows, lasts, strict=True)):
         cells = [pad(*cell) for cell in zip(row, widths, _SIDES, strict=True)]
@@ -104,7 +104,7 @@ def _make_cells(version: Version) -> tuple[str, ...]:
         format_time(parse_time(origin.time)),
         label_id(origin.session_id),
         f"{origin.turn or ''}",
-        safe_text(f"{how}, subagent" if origin.agent_id else how, single_line=True),
+        safe_line(f"{how}, subagent" if origin.agent_id else how),
         version.known.value,
         f"+{version.added:,}",
         f"-{version.removed:,}",
@@ -132,7 +132,7 @@ def iter_diff(old: tuple[str, str], new: tuple[str, str], *, reveal: bool = Fals
         text = line.removesuffix("\n")
         if not is_name and text[1:] in masked:
             text = text[0] + masked[text[1:]]
-        shown = safe_text(text, single_line=is_name)
+        shown = safe_line(text) if is_name else safe_text(text)
         yield shown if is_name else click.style(shown, fg=_COLOURS.get(line[:1]))
         if not (is_name or line.startswith("@") or line.endswith("\n")):
             yield _NO_NEWLINE

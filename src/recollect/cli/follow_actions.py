@@ -27,7 +27,7 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.live import follow, live_events, triggers
-from recollect.render.terminal import clip, safe_text
+from recollect.render.terminal import clip, safe_line, safe_text
 from recollect.workspace.workspace import Workspace
 
 MAX_WAITING: Final = 100
@@ -84,7 +84,7 @@ def make_environment(fired: triggers.FiredTrigger) -> dict[str, str]:
 
 def _make_safe(text: str) -> str:
     """Return a short single line without control characters."""
-    return clip(safe_text(" ".join(text[: 4 * MAX_TEXT].split()), single_line=True), MAX_TEXT)
+    return clip(safe_line(" ".join(text[: 4 * MAX_TEXT].split())), MAX_TEXT)
 
 
 class Actions:

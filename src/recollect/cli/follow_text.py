@@ -19,7 +19,7 @@ from recollect.live import live_events
 from recollect.locations import TranscriptKind
 from recollect.records.envelope import Record
 from recollect.redact.quick_masks import mask_path
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, indent
 from recollect.render.terminal.terminal_turns import render_prompt, render_step, render_turn_rule
 from recollect.render.views import part_builders, turn_views, whole_calls
@@ -129,13 +129,13 @@ class EventRenderer:
     def _announce(self, source: live_events.EventSubject) -> Iterator[str]:
         """Yield a heading when the source of the output changes."""
         if source.kind is not TranscriptKind.SESSION:
-            name = safe_text(_name_subagent(source), single_line=True)
+            name = safe_line(_name_subagent(source))
             line = Text.assemble(("  ↳ ", "magenta"), (name, "bold magenta"))
             yield ""
             yield from self._canvas.fold(line, self._canvas.options.columns)
         elif len(self._windows) > 1:
-            name = safe_text(source.session_id[:_ID_LENGTH], single_line=True)
-            project = safe_text(mask_path(source.project), single_line=True)
+            name = safe_line(source.session_id[:_ID_LENGTH])
+            project = safe_line(mask_path(source.project))
             yield ""
             yield self._canvas.line(Text.assemble((name, "bold cyan"), (f"  {project}", "dim")))
 
@@ -241,7 +241,7 @@ class TurnWindow:
 
 def render_notice(text: str, canvas: Canvas) -> Iterator[str]:
     """Render a message of Recollect itself between the steps of a session."""
-    words = Text(safe_text(text, single_line=True), "dim")
+    words = Text(safe_line(text), "dim")
     lines = canvas.wrap(words, canvas.options.columns - 2)
     margin = canvas.styled("· ", "dim")
     return (line.rstrip() for line in indent(lines, margin, "  "))

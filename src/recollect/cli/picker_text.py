@@ -17,7 +17,7 @@ from recollect.cli.picker_state import (
 )
 from recollect.cli.terminal_output import join_lines, label_project, label_title, pad
 from recollect.quantities import format_age
-from recollect.render.terminal import clip, measure, safe_text
+from recollect.render.terminal import clip, measure, safe_line
 
 Fragment = tuple[str, str]
 """A style class and its text."""
@@ -130,7 +130,7 @@ def render_preview(
     if preview is None:
         return [*head, ("class:faint", "…")]
     facts = [
-        ("class:faint", f"{clip(f'{name} {_safe(value)}'.strip(), columns)}\n")
+        ("class:faint", f"{clip(f'{name} {safe_line(value)}'.strip(), columns)}\n")
         for name, value in preview.facts
     ]
     room = max(lines - len(facts) - 2, 0)
@@ -159,7 +159,7 @@ def _explain(key: str, meaning: str, columns: int) -> list[Fragment]:
 
 def _render_prompts(prompts: Sequence[str], columns: int, room: int) -> list[Fragment]:
     """Render the first and the last prompts."""
-    shown = [f"• {_safe(line)}" for line in prompts]
+    shown = [f"• {safe_line(line)}" for line in prompts]
     if len(shown) > room > 1:
         last = room // 2
         first = room - last - 1
@@ -173,7 +173,7 @@ def render_status(state: PickerState, columns: int) -> list[Fragment]:
     if state.message:
         return [("class:message", clip(join_lines(state.message), columns))]
     filters = (state.branch, "with errors" if state.errors_only else "", state.dates.value)
-    shown = ", ".join([state.scope.value, *map(_safe, filter(None, filters))])
+    shown = ", ".join([state.scope.value, *map(safe_line, filter(None, filters))])
     count = f"{len(state.rows):,} of {len(state.listings):,} sessions, {shown}"
     if unread := list_unread(state):
         count = f"{count}, {len(unread):,} not read yet"
@@ -186,7 +186,3 @@ def render_status(state: PickerState, columns: int) -> list[Fragment]:
 
 def _title_of(row: PickerRow) -> str:
     return label_title(row.listing.title, row.listing.first_prompt)
-
-
-def _safe(text: str) -> str:
-    return safe_text(text, single_line=True)

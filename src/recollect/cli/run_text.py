@@ -32,7 +32,7 @@ from recollect.reader.stream_reader import StreamItem
 from recollect.records.decoding import decode_value
 from recollect.records.envelope import Damaged, Torn
 from recollect.records.system_records import CompactBoundary
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line, safe_text
 from recollect.render.terminal.canvas import MIN_COLUMNS, Canvas, RenderOptions, indent
 from recollect.render.terminal.terminal_turns import render_call, render_text, render_thinking
 from recollect.render.views.part_builders import join_facts, show_prose
@@ -194,7 +194,7 @@ class StreamRenderer:
         if agent is not None and agent != self._current:
             about = self._session.agents.get(agent, stream_session.Agent())
             name = join_facts(about.kind, about.description) or "subagent"
-            shown = safe_text(name, single_line=True)
+            shown = safe_line(name)
             line = Text.assemble(("  ↳ ", "magenta"), (shown, "bold magenta"))
             yield ""
             yield from self._canvas.fold(line, self._canvas.options.columns)

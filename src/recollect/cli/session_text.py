@@ -16,7 +16,7 @@ from recollect.documents import kinds, session_documents
 from recollect.lineage import Relation
 from recollect.locations.place_names import LISTS
 from recollect.quantities import format_count, format_short_number, format_time
-from recollect.render.terminal import POINTER, clip, measure, safe_text, terminal_turns
+from recollect.render.terminal import POINTER, clip, measure, safe_line, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.terminal_session import render_session
 from recollect.render.views import overview, part_builders, record_notices
@@ -76,7 +76,7 @@ def iter_thread(
         facts = part_builders.join_facts(
             f"{number} of {len(parts)}", joint, metadata.id[:8], metadata.title
         )
-        title = clip(safe_text(facts, single_line=True), max(render_options.columns - 8, 8))
+        title = clip(safe_line(facts), max(render_options.columns - 8, 8))
         yield from terminal_turns.render_rule(title, canvas, render_options.columns, "bold")
         yield ""
         if outline:
@@ -144,7 +144,7 @@ def _list_rows(
     yield _OutlineRow(
         (str(entry.number), when, _count_calls(entry.tool_calls), failed, context),
         Text(
-            safe_text(entry.line, single_line=True),
+            safe_line(entry.line),
             style if entry.is_on_main_path else "dim strike",
         ),
     )
@@ -156,8 +156,8 @@ def _list_agents(
 ) -> Iterator[_OutlineRow]:
     """Yield a row for each subagent, with its own below it."""
     for each in subagents:
-        name = safe_text(each.agent_type or "subagent", single_line=True)
-        about = safe_text(each.description or each.agent_id, single_line=True)
+        name = safe_line(each.agent_type or "subagent")
+        about = safe_line(each.description or each.agent_id)
         head = f"{indent}↳ {name}"
         yield _OutlineRow(
             ("", "", _count_calls(each.tool_calls), "", ""),

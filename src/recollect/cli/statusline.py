@@ -16,7 +16,7 @@ from recollect.cli.clock import read_clock
 from recollect.errors import RecollectError
 from recollect.quantities import MICRO, format_dollars, format_hours
 from recollect.redact.own_rules import use_own_rules
-from recollect.render.terminal import measure, safe_text, shorten
+from recollect.render.terminal import measure, safe_line, shorten
 from recollect.store.data_directory import find_data_directory
 from recollect.store.quick_totals import TotalsSum
 from recollect.usage.zones import Zone, load_zone
@@ -59,7 +59,7 @@ def make_line(figures: statusline_figures.StatuslineFigures, moment: int, column
 def _iter_parts(figures: statusline_figures.StatuslineFigures, moment: int) -> Iterator[_Part]:
     status = figures.status
     if status.model:
-        name = safe_text(status.model, single_line=True)
+        name = safe_line(status.model)
         yield _Part(name, name)
     if status.context_percent is not None:
         yield _Part(f"context {status.context_percent:.0f}%", f"{status.context_percent:.0f}%")
@@ -117,7 +117,7 @@ def run_statusline(arguments: Sequence[str]) -> None:
     """Print one line, or the output of an option; never raises."""
     unknown = [word for word in arguments if word not in OPTIONS]
     if unknown:
-        _print(f"recollect statusline: no such option: {safe_text(unknown[0], single_line=True)}")
+        _print(f"recollect statusline: no such option: {safe_line(unknown[0])}")
     elif SETUP in arguments:
         from recollect.cli.statusline_setup import make_setup  # hardly ever needed
 
@@ -136,7 +136,7 @@ def _make_output(arguments: Sequence[str]) -> str:
         figures = statusline_figures.find_figures(status, directory, zone, now)
     except (RecollectError, OSError, RuntimeError) as error:
         message = next(iter(str(error).splitlines()), type(error).__name__)
-        return shorten(f"recollect: {safe_text(message, single_line=True)}", columns)
+        return shorten(f"recollect: {safe_line(message)}", columns)
     if NO_SYNC not in arguments:
         _sync_in_background(figures, status, directory)
     line = make_line(figures, int(now.timestamp()), columns)

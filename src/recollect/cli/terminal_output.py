@@ -21,7 +21,7 @@ from typing import Final
 import click
 
 from recollect.locations.claude_directories import AGENT_PREFIX, split_directory
-from recollect.render.terminal import measure, safe_text, shorten
+from recollect.render.terminal import measure, safe_line, shorten
 
 
 def wants_colour(environment: Mapping[str, str] = os.environ) -> bool:
@@ -222,7 +222,7 @@ _ID_LENGTH: Final = 8
 
 def label_id(session_id: str) -> str:
     """Return the start of an id, without the prefix that all ids of subagents share."""
-    return safe_text(session_id.removeprefix(AGENT_PREFIX)[:_ID_LENGTH], single_line=True)
+    return safe_line(session_id.removeprefix(AGENT_PREFIX)[:_ID_LENGTH])
 
 
 def label_project(path: str) -> str:
@@ -237,4 +237,4 @@ def label_title(title: str | None, first_prompt: str | None) -> str:
 
 def join_lines(text: str) -> str:
     """Collapse whitespace, including line breaks, to single spaces."""
-    return safe_text(" ".join(text.split()), single_line=True)
+    return safe_line(" ".join(text.split()))

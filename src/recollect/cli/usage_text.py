@@ -18,7 +18,7 @@ from recollect.quantities import (
     format_number,
     format_short_number,
 )
-from recollect.render.terminal import clip, measure, safe_text, shorten
+from recollect.render.terminal import clip, measure, safe_line, shorten
 from recollect.usage.reports import ReportOrder, ReportRow, UsageQuery, UsageReport
 from recollect.usage.totals import BurnRate, Totals, UsageBlock
 from recollect.usage.zones import Zone
@@ -203,7 +203,7 @@ def iter_usage(
         f"Usage by {noun}. Costs are a list-price estimate, not a bill. "
         f"Times are in {query.zone.name}."
     )
-    yield from wrap(safe_text(about, single_line=True), columns, indent="")
+    yield from wrap(safe_line(about), columns, indent="")
     yield ""
     if not report.rows:
         yield "No usage in this range."
@@ -215,7 +215,7 @@ def iter_usage(
     yield from iter_usage_table(noun[0].upper() + noun[1:], lines, columns, is_compact=is_compact)
     for remark in _iter_remarks(report, burn_rate):
         yield ""
-        yield from wrap(safe_text(remark, single_line=True), columns, indent="")
+        yield from wrap(safe_line(remark), columns, indent="")
 
 
 def _iter_lines(
@@ -232,7 +232,7 @@ def _iter_lines(
         if row.title:
             yield TableLine(clip(f"{INDENT}{join_lines(row.title)}", columns))
         for model in row.models:
-            yield TableLine(f"{INDENT}{_safe(model.key, NO_NAME)}", model.totals)
+            yield TableLine(f"{INDENT}{_name_or(model.key, NO_NAME)}", model.totals)
         if gap and order is ReportOrder.DESC:
             yield gap
 
@@ -240,12 +240,12 @@ def _iter_lines(
 def _name_row(row: ReportRow, query: UsageQuery) -> str:
     if row.block is not None:
         return _name_block(row.block, query.zone)
-    name = _safe(row.key, NAMELESS.get(query.group, NO_NAME))
+    name = _name_or(row.key, NAMELESS.get(query.group, NO_NAME))
     if query.group is not Group.SESSION:
         return name
     # The start of an id is enough to identify it, and leaves room for the project.
     short = name[:_ID_LENGTH] if _UUID.fullmatch(name) else name
-    return f"{short}{GAP}{_safe(row.project, NO_NAME)}"
+    return f"{short}{GAP}{_name_or(row.project, NO_NAME)}"
 
 
 def _name_block(block: UsageBlock, zone: Zone) -> str:
@@ -257,8 +257,8 @@ def _describe_gap(block: UsageBlock) -> str:
     return f"{INDENT}(idle for {format_count(block.idle_before // _HOUR, 'hour')})"
 
 
-def _safe(name: str | None, otherwise: str) -> str:
-    return safe_text(name, single_line=True) if name else otherwise
+def _name_or(name: str | None, otherwise: str) -> str:
+    return safe_line(name) if name else otherwise
 
 
 def _iter_remarks(report: UsageReport, burn_rate: BurnRate | None) -> Iterator[str]:

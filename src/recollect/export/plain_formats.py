@@ -24,7 +24,7 @@ from recollect.export.writing import Piece
 from recollect.quantities import format_count
 from recollect.reader.transcript_reader import read_transcript
 from recollect.render import markdown
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line
 from recollect.render.views.turn_views import iter_turn_views, keep_prompts
 from recollect.session.session import Session
 from recollect.sources.safe_files import open_file
@@ -99,7 +99,7 @@ def iter_index(title: str, rows: Iterable[tuple[Link, str]]) -> Iterator[str]:
 
 
 def _write_value(value: object) -> str:
-    shown = safe_text(value, single_line=True) if isinstance(value, str) else value
+    shown = safe_line(value) if isinstance(value, str) else value
     return json.dumps(shown, ensure_ascii=False)
 
 

@@ -13,7 +13,7 @@ from recollect.documents.turn_documents import Step, SubagentReference, TextStep
 from recollect.export.export_content import ExportContent
 from recollect.export.export_options import ExportOptions, Level, select_steps
 from recollect.export.writing import Piece
-from recollect.render.terminal import safe_text, terminal_turns
+from recollect.render.terminal import safe_line, terminal_turns
 from recollect.render.terminal.canvas import Canvas, RenderOptions, ToolDetail, indent
 from recollect.render.views.notice_runs import NoticeRun
 
@@ -60,7 +60,7 @@ def _list_head(content: ExportContent) -> list[str]:
         *content.facts,
     )
     facts = (f"{name}: {text}" for name, text in named if text)
-    return [safe_text(line, single_line=True) for line in (content.title, *facts)]
+    return [safe_line(line) for line in (content.title, *facts)]
 
 
 def _render_plain_turn(turn: TurnView, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _render_group(steps: list[Step], canvas: Canvas, columns: int) -> Iterator[s
 def _render_child(child: SubagentReference, canvas: Canvas, columns: int) -> Iterator[str]:
     name = child.agent_type or "subagent"
     about = child.description or child.agent_id
-    yield safe_text(f"  -> {name}  {about}", single_line=True)
+    yield safe_line(f"  -> {name}  {about}")
     room = max(columns - len(_NESTED), _MIN_COLUMNS)
     for turn in child.turns or () if canvas.options.is_full else ():
         yield from indent(_render_plain_turn(turn, canvas, room), _NESTED)

@@ -39,7 +39,7 @@ from recollect.records.stream import message_decoding, stream_messages, system_m
 from recollect.records.stream.message_decoding import decode_message, looks_like_stream
 from recollect.records.system_records import SYSTEM_SUBTYPES, System
 from recollect.redact.quick_masks import mask_path
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line
 from recollect.sources.safe_files import open_file
 from recollect.sources.source import SourceFile
 
@@ -250,7 +250,7 @@ class ReportNames(Struct, frozen=True):
         else:
             relative = Path(shorten_home(path, self.home))
         parts = (_hide_home(part, self.home) for part in relative.parts)
-        return safe_text(mask_path("/".join(parts).replace("//", "/")), single_line=True)
+        return safe_line(mask_path("/".join(parts).replace("//", "/")))
 
 
 def list_inputs(paths: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Inputs:

@@ -26,7 +26,7 @@ from recollect.archive.deleted_sessions import is_partial
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import Transcript, TranscriptKind
 from recollect.locations.claude_directories import CONFIG_VARIABLE, find_home, list_project_names
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line
 from recollect.sources.source import is_only_archived
 
 CLIENT: Final = "claude"
@@ -115,7 +115,7 @@ def find_client(environment: Mapping[str, str], remedy: str) -> str:
 def format_command(plan: Resumption) -> str:
     """Return the shell command to print; raises UsageError if it would not be run as it looks."""
     command = plan.shell_command
-    if safe_text(command, single_line=True) != command:
+    if safe_line(command) != command:
         raise UsageError(
             f"The name of the directory contains control or invisible characters: "
             f"{plan.directory}\nChange to it yourself and run `{' '.join(plan.arguments)}`."

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.cli.commands.list_command import iter_lines, list_marks, list_rows
 from recollect.documents.session_listing import LiveProcess, SessionListing
-from recollect.render.terminal import measure, safe_text
+from recollect.render.terminal import measure, safe_line
 
 NOW = datetime(2026, 11, 13, 12, tzinfo=UTC)
 WIDTHS = st.integers(60, 200)
@@ -104,4 +104,4 @@ def test_no_text_leaves_its_line_or_its_width(
     lines = draw(entry(title=title, git_branch=branch, cwd=cwd), columns=width)
     assert len("\n".join(lines).splitlines()) == 2
     assert max(map(measure, lines)) <= width
-    assert [safe_text(line, single_line=True) for line in lines] == lines
+    assert [safe_line(line) for line in lines] == lines

@@ -2,6 +2,7 @@
 
 import sys
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from recollect.render.terminal import (
     clip,
     measure,
     restore_text,
+    safe_line,
     safe_text,
     shorten,
     shorten_folder,
@@ -70,21 +72,22 @@ def test_words_of_every_script_stay_as_they_are(text: str) -> None:
 
 def test_a_single_line_stays_one() -> None:
     """Line feeds and tabs are made visible too, for tables and lists."""
-    assert safe_text("a\nb\tc", single_line=True) == "a\u2039U+000A\u203ab\u2039U+0009\u203ac"
+    assert safe_line("a\nb\tc") == "a\u2039U+000A\u203ab\u2039U+0009\u203ac"
 
 
 @given(ANYTHING)
 def test_only_harmless_characters_come_out(text: str) -> None:
     """Whatever the input, a terminal can only display the output."""
-    assert all(map(is_harmless, safe_text(text, single_line=True)))
+    assert all(map(is_harmless, safe_line(text)))
     assert all(character in "\n\t" or is_harmless(character) for character in safe_text(text))
 
 
-@given(ANYTHING, st.booleans())
-def test_safe_text_is_safe_already(text: str, single_line: bool) -> None:
+@pytest.mark.parametrize("make_safe", [safe_text, safe_line])
+@given(text=ANYTHING)
+def test_safe_text_is_safe_already(make_safe: Callable[[str], str], text: str) -> None:
     """Making text safe twice equals once, so that layers may both do it."""
-    once = safe_text(text, single_line=single_line)
-    assert safe_text(once, single_line=single_line) == once
+    once = make_safe(text)
+    assert make_safe(once) == once
 
 
 @given(ANYTHING)
@@ -122,7 +125,7 @@ def test_a_path_keeps_the_name_of_the_file(columns: int, shown: str) -> None:
     assert shorten_folder("cmd/entire/cli/strategy/condensation.go", columns) == shown
 
 
-@given(st.text().map(lambda text: safe_text(text, single_line=True)), st.integers(1, 40))
+@given(st.text().map(safe_line), st.integers(1, 40))
 def test_shortened_text_fits(text: str, columns: int) -> None:
     """Shortened text fits the width, and text that fits is not changed."""
     short = shorten(text, columns)

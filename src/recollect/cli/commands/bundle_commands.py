@@ -21,7 +21,7 @@ from recollect.cli.command_workspace import (
 from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.errors import UsageError
 from recollect.quantities import format_bytes, format_count
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line
 
 if TYPE_CHECKING:
     from recollect.archive.bundles import RedactionReport
@@ -85,7 +85,7 @@ def bundle_command(
         return 0
     packed = format_count(len(document.sessions), "session")
     files, size = format_count(document.files, "file"), format_bytes(document.stored_bytes)
-    name = safe_text(str(output), single_line=True)
+    name = safe_line(str(output))
     click.echo(f"Packed {packed}, {files}, into {name} ({size}).")
     return 0
 

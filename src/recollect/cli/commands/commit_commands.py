@@ -17,7 +17,7 @@ from recollect.cli.options import claude_dir_option, json_option, session_argume
 from recollect.documents.file_versions import CommitEntry, CommitsDocument, PromptLines, WhyDocument
 from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_date, format_time
-from recollect.render.terminal import clip, measure, safe_text
+from recollect.render.terminal import clip, measure, safe_line
 from recollect.session.times import parse_time
 
 _repo_option = partial(click.option, "--repo", metavar="DIR", type=click.Path(path_type=Path))
@@ -157,9 +157,7 @@ def _iter_reasons(document: WhyDocument, columns: int) -> Iterator[str]:
     for each in document.sessions:
         name = terminal_output.label_id(each.session)
         at = f", turn {each.turn}" if each.turn else ""
-        yield terminal_output.faint(
-            f"Session {safe_text(name, single_line=True)}{at}: by {_HOW[each.how]}."
-        )
+        yield terminal_output.faint(f"Session {safe_line(name)}{at}: by {_HOW[each.how]}.")
 
 
 _HOW = {
@@ -189,7 +187,7 @@ def _make_prompt_cells(entry: PromptLines) -> tuple[str, str, str, str]:
         f"{entry.lines:,}",
         f"{terminal_output.label_id(entry.session)}:{entry.turn or '?'}",
         format_date(moment) if moment else "",
-        safe_text(entry.model or "", single_line=True),
+        safe_line(entry.model or ""),
     )
 
 

@@ -19,7 +19,7 @@ from recollect.documents.health_report import ArchiveReport, HealthReport, Index
 from recollect.errors import UnreadableInput, UsageError
 from recollect.health.retention import SETTING, SOON
 from recollect.quantities import format_bytes, format_count
-from recollect.render.terminal import display_path, safe_text
+from recollect.render.terminal import display_path, safe_line
 from recollect.store import MIN_SQLITE_VERSION, is_sqlite_safe
 
 MAX_ROWS = 12
@@ -155,7 +155,7 @@ def iter_archive(archive: ArchiveReport | None, columns: int) -> Iterator[str]:
         )
         return
     if archive.problem:
-        yield from terminal_output.wrap(safe_text(archive.problem, single_line=True), columns)
+        yield from terminal_output.wrap(safe_line(archive.problem), columns)
         return
     gone = f", {archive.sessions_gone:,} of them deleted by Claude Code"
     behind = f"{format_count(archive.files_behind, 'file')} to copy: recollect archive sync"

@@ -30,7 +30,7 @@ from recollect.documents.command_reports import ExportDocument
 from recollect.errors import UsageError
 from recollect.quantities import format_bytes, format_count
 from recollect.reader.line_blocks import mask_by_default
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line, safe_text
 
 if TYPE_CHECKING:
     from recollect.documents.command_reports import ExportDocument
@@ -48,7 +48,7 @@ _MAX_VALUE: Final = 200
 def describe_export(document: ExportDocument) -> Iterator[str]:
     """Yield the written files, and the kinds of secrets masked in them."""
     for path in document.unread:
-        yield f"recollect: Could not read {safe_text(path, single_line=True)}"
+        yield f"recollect: Could not read {safe_line(path)}"
     yield from _describe_files(document)
     if not document.is_redacted:
         yield "Nothing was masked. Check the export for secrets before you share it."
@@ -62,7 +62,7 @@ def describe_export(document: ExportDocument) -> Iterator[str]:
 
 def _describe_files(document: ExportDocument) -> Iterator[str]:
     for file in document.files[:_MAX_NAMED]:
-        name = safe_text(file.path, single_line=True)
+        name = safe_line(file.path)
         yield f"Wrote {name} ({format_bytes(file.size)})"
     rest = document.files[_MAX_NAMED:]
     if rest:

@@ -17,7 +17,7 @@ from recollect.documents import file_versions, kinds, turn_documents
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.library.session_filters import SessionQuery
 from recollect.quantities import format_count, format_time
-from recollect.render.terminal import measure, safe_text, shorten, shorten_folder
+from recollect.render.terminal import measure, safe_line, safe_text, shorten, shorten_folder
 from recollect.render.terminal.canvas import Canvas, RenderOptions
 from recollect.render.terminal.terminal_parts import render_part
 from recollect.render.terminal.terminal_prose import render_diff, show_change
@@ -70,7 +70,7 @@ def describe_sum(changes: Sequence[file_versions.FileChange]) -> str:
 def show_path(change: file_versions.FileChange) -> str:
     """Return the path, relative to the session's directory if possible; marks new files."""
     path = RenderOptions(directory=change.cwd).show_path(change.path)
-    shown = safe_text(path, single_line=True)
+    shown = safe_line(path)
     return f"{shown} (new)" if change.action is kinds.FileAction.CREATE else shown
 
 
@@ -82,7 +82,7 @@ def _make_cells(
     return [
         format_time(parse_time(change.timestamp), render_options.zone),
         *(session if with_sessions else []),
-        safe_text(tool, single_line=True),
+        safe_line(tool),
         f"+{change.lines_added:,}",
         f"-{change.lines_removed:,}",
     ]

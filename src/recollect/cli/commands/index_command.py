@@ -12,7 +12,7 @@ from recollect.cli.terminal_output import count_table_columns, iter_table, wrap
 from recollect.documents.command_reports import IndexDocument, IndexProblem, TextStatus
 from recollect.errors import IndexFailure, UnreadableInput, UsageError
 from recollect.quantities import format_bytes, format_count
-from recollect.render.terminal import display_path, safe_text
+from recollect.render.terminal import display_path, safe_line, safe_text
 from recollect.workspace.maintenance import IndexUpdate, SyncOptions
 
 
@@ -20,7 +20,7 @@ def iter_text(document: IndexDocument, columns: int, *, status_only: bool) -> It
     """Yield the lines, none longer than `columns`."""
     if not status_only:
         yield _describe_reading(document)
-    path = safe_text(display_path(Path(document.path)), single_line=True)
+    path = safe_line(display_path(Path(document.path)))
     rows = [("Index", path), ("State", _describe_state(document))]
     if document.is_sound:
         gone = f", and {document.files_gone:,} deleted" if document.files_gone else ""

@@ -25,7 +25,7 @@ from recollect.errors import NothingFound, UsageError
 from recollect.quantities import format_count, format_time
 from recollect.reader.line_blocks import masked_by
 from recollect.redact.quick_masks import mask_path
-from recollect.render.terminal import clip, measure, safe_text
+from recollect.render.terminal import clip, measure, safe_line
 from recollect.session.times import parse_time
 from recollect.versions.file_paths import relative_to
 
@@ -115,7 +115,7 @@ def _iter_differences(found: SessionCheckpoints, names: str, *, reveal: bool) ->
         path = mask_path(relative_to(before.path, found.directory) or before.path)
         texts = _read_state(before), _read_state(after)
         if texts[0] is None or texts[1] is None:
-            yield terminal_output.faint(f"{safe_text(path, single_line=True)}: content unknown")
+            yield terminal_output.faint(f"{safe_line(path)}: content unknown")
         elif texts[0] != texts[1]:
             old = f"{path} (checkpoint {older.number})"
             new = f"{path} (checkpoint {newer.number})"
@@ -350,4 +350,4 @@ def _write(plans: list[RestorePlan], options: _Options) -> None:
 
 
 def _show(path: Path | str) -> str:
-    return safe_text(mask_path(str(path)), single_line=True)
+    return safe_line(mask_path(str(path)))

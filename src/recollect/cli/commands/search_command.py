@@ -31,7 +31,7 @@ from recollect.documents.search_results import SNIPPET_WIDTH, Hit, Snippet
 from recollect.documents.session_listing import SessionListing
 from recollect.errors import NothingFound
 from recollect.quantities import format_count, format_time
-from recollect.render.terminal import clip, measure, safe_text, shorten
+from recollect.render.terminal import clip, measure, safe_line, shorten
 from recollect.search.engine import SearchOptions, SearchResult
 from recollect.search.query_tree import quote
 from recollect.session.times import parse_time
@@ -69,17 +69,17 @@ def list_notes(result: SearchResult) -> list[str]:
 
 
 def _iter_notes(result: SearchResult) -> Iterator[str]:
-    missing = ", ".join(map(_safe, (*result.left_out, *result.corrected)))
+    missing = ", ".join(map(safe_line, (*result.left_out, *result.corrected)))
     if result.left_out and not result.corrected:
         yield f"Not found anywhere: {missing}"
     if result.split:
-        names = ", ".join(map(_safe, result.split))
+        names = ", ".join(map(safe_line, result.split))
         yield f"Not found as a whole, only in parts: {names}"
     if result.corrected:
-        yield f"Not found: {missing}. Showing results for: {_safe(result.did_you_mean or '')}"
+        yield f"Not found: {missing}. Showing results for: {safe_line(result.did_you_mean or '')}"
     elif result.did_you_mean:
-        yield f"Did you mean: {_safe(result.did_you_mean)}"
-    for word in map(_safe, result.capped):
+        yield f"Did you mean: {safe_line(result.did_you_mean)}"
+    for word in map(safe_line, result.capped):
         yield f"{word!r} occurs in very many words; only the shortest were searched."
 
 
@@ -101,7 +101,7 @@ def _describe_total(result: SearchResult, shown: int) -> str:
 
 def _head(hit: Hit, listing: SessionListing | None) -> str:
     """Return the heading of a session."""
-    name = label_id(hit.session_id) or _safe(hit.path)
+    name = label_id(hit.session_id) or safe_line(hit.path)
     if listing is None:
         return f"{name}  {label_project(hit.project)}"
     title = label_title(listing.title, listing.first_prompt)
@@ -111,7 +111,8 @@ def _head(hit: Hit, listing: SessionListing | None) -> str:
 
 def _iter_hits(hits: list[Hit], columns: int, *, is_coloured: bool) -> Iterator[str]:
     if hits[0].missing:
-        yield faint(shorten(f"{INDENT}missing: {', '.join(map(_safe, hits[0].missing))}", columns))
+        missing = ", ".join(map(safe_line, hits[0].missing))
+        yield faint(shorten(f"{INDENT}missing: {missing}", columns))
     for hit in hits:
         yield faint(shorten(f"{INDENT}{_describe_hit(hit, columns - len(INDENT))}", columns))
         room = columns - len(INDENT) * 2
@@ -124,7 +125,7 @@ def _describe_hit(hit: Hit, columns: int) -> str:
     """Return time, kind and id of a result; the id is shortened if there is no room."""
     what = _PARTS.get(hit.part, hit.part)
     if hit.tool:
-        what = f"{_safe(hit.tool)} {what}"
+        what = f"{safe_line(hit.tool)} {what}"
     labels = [
         *([f"turn {hit.turn}"] if hit.turn else []),
         what,
@@ -133,7 +134,7 @@ def _describe_hit(hit: Hit, columns: int) -> str:
     ]
     moment = parse_time(hit.time)
     when = format_time(moment)
-    link, about = _safe(hit.uuid or ""), f"{when}  {', '.join(labels)}".lstrip()
+    link, about = safe_line(hit.uuid or ""), f"{when}  {', '.join(labels)}".lstrip()
     has_room = measure(f"{about}  {link}") <= columns
     return f"{about}  {link if has_room else link[:_ID_LENGTH]}".rstrip()
 
@@ -163,20 +164,16 @@ def _split(snippet: Snippet) -> Iterator[tuple[str, bool]]:
     """Yield the safe form of each part of the snippet, and whether it is a match."""
     end = 0
     for start, stop in snippet.marks:
-        yield _safe(snippet.text[end:start]), False
-        yield _safe(snippet.text[start:stop]), True
+        yield safe_line(snippet.text[end:start]), False
+        yield safe_line(snippet.text[start:stop]), True
         end = stop
-    yield _safe(snippet.text[end:]), False
+    yield safe_line(snippet.text[end:]), False
 
 
 def _mark(text: str, is_match: bool, is_coloured: bool) -> str:
     if not is_match:
         return text
     return click.style(text, fg="yellow", bold=True) if is_coloured else f"{_OPEN}{text}{_CLOSE}"
-
-
-def _safe(text: str) -> str:
-    return safe_text(text, single_line=True)
 
 
 DEFAULT_LIMIT = 10
@@ -264,5 +261,5 @@ def _describe_nothing(result: SearchResult) -> str:
         sessions = format_count(result.total_sessions, "session")
         return f"Found only {sessions}. Use a smaller --page."
     if result.did_you_mean:
-        return f"No matches. Did you mean: {_safe(result.did_you_mean)}"
+        return f"No matches. Did you mean: {safe_line(result.did_you_mean)}"
     return _NOTHING if result.is_total_exact else _NOTHING_IN_TIME

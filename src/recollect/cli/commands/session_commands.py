@@ -17,7 +17,7 @@ from recollect.errors import NothingFound, UsageError
 from recollect.launch.client_commands import Resumption, check_resume, format_command, resume
 from recollect.launch.web_link import find_server, make_link, make_sign_in_link
 from recollect.locations.place_names import make_path
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line, safe_text
 from recollect.workspace.session_queries import plan_resume_at
 
 
@@ -201,7 +201,7 @@ def _describe(plan: Resumption) -> ResumeDocument:
 
 def _warn_if_open(process: LiveProcess | None, session_id: str) -> None:
     if process is not None:
-        name = safe_text(process.name or session_id, single_line=True)
+        name = safe_line(process.name or session_id)
         click.echo(
             f"recollect: {name} is already open in process {process.pid}. Both will write to the "
             "same transcript.",

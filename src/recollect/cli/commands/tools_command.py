@@ -13,7 +13,7 @@ from recollect.cli.options import SessionName, claude_dir_option, json_option
 from recollect.documents.command_reports import ToolsDocument, ToolUsageRow
 from recollect.errors import NothingFound, UnreadableInput
 from recollect.quantities import format_count, format_duration
-from recollect.render.terminal import clip, measure, safe_text
+from recollect.render.terminal import clip, measure, safe_line, safe_text
 from recollect.session.times import parse_range
 from recollect.usage.tool_usage import ToolQuery, ToolReport
 
@@ -52,7 +52,7 @@ def iter_report(report: ToolReport, columns: int) -> Iterator[str]:
 
 
 def _iter_table(heading: str, uses: Sequence[ToolUsageRow], columns: int) -> Iterator[str]:
-    names = [safe_text(use.name, single_line=True) or "all" for use in uses]
+    names = [safe_line(use.name) or "all" for use in uses]
     cells = [_fill(column, uses) for column in _ALWAYS]
     left = columns - _MIN_NAME_WIDTH - sum(map(_width, cells))
     for column in _WITH_ROOM:

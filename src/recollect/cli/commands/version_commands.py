@@ -23,7 +23,7 @@ from recollect.documents.file_versions import BlamedLine, BlameDocument, TreeDoc
 from recollect.errors import NothingFound, UnreadableInput, UsageError
 from recollect.quantities import format_count, format_date
 from recollect.redact.quick_masks import mask_in_lines, mask_lines
-from recollect.render.terminal import clip, measure, safe_text
+from recollect.render.terminal import clip, measure, safe_line, safe_text
 from recollect.session.times import parse_time
 from recollect.versions.file_paths import is_directory
 
@@ -310,7 +310,7 @@ def _iter_table(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
     for entry, label in zip(entries, labels, strict=True):
         padded = terminal_output.pad(label, room, "<")
         margin = f"{padded}{terminal_output.GAP}{entry.line:>{number_width}}"
-        text = safe_text(entry.text.expandtabs(4), single_line=True)
+        text = safe_line(entry.text.expandtabs(4))
         if entry.by != "claude":
             margin = terminal_output.faint(margin)
         yield f"{margin}{terminal_output.GAP}{text}".rstrip()
@@ -329,7 +329,7 @@ def _iter_counts(entries: Sequence[BlamedLine], columns: int) -> Iterator[str]:
     counts: dict[tuple[str, ...], int] = {}
     for entry in entries:
         label = _make_label(entry, columns)
-        key = (label, safe_text(entry.model or "", single_line=True))
+        key = (label, safe_line(entry.model or ""))
         counts[key] = counts.get(key, 0) + 1
     width = len(f"{max(counts.values(), default=0):,}")
     for (label, model), count in sorted(counts.items(), key=lambda pair: -pair[1]):
@@ -346,14 +346,14 @@ def _iter_porcelain(document: BlameDocument) -> Iterator[str]:
         entries = list(group)
         header = [
             *_iter_header(entries[0]),
-            f"filename {safe_text(document.path, single_line=True)}",
+            f"filename {safe_line(document.path)}",
         ]
         for number, entry in enumerate(entries):
             yield f"{key} {entry.line} {entry.line}" + ("" if number else f" {len(entries)}")
             if headers.get(key) != header:
                 headers[key] = header
                 yield from header
-            yield f"\t{safe_text(entry.text, single_line=True)}"
+            yield f"\t{safe_line(entry.text)}"
 
 
 def _hash_call(entry: BlamedLine) -> str:
@@ -366,10 +366,10 @@ def _hash_call(entry: BlamedLine) -> str:
 def _iter_header(entry: BlamedLine) -> Iterator[str]:
     moment = parse_time(entry.time)
     yield f"author {_NAMES[entry.by]}"
-    yield f"author-mail <{safe_text(entry.model or '', single_line=True)}>"
+    yield f"author-mail <{safe_line(entry.model or '')}>"
     yield f"author-time {int(moment.timestamp()) if moment else 0}"
     yield "author-tz +0000"
     yield f"summary {terminal_output.join_lines(entry.prompt or _NAMES[entry.by])}"
     if entry.by == "claude":
-        yield f"recollect-session {safe_text(entry.session or '', single_line=True)}"
+        yield f"recollect-session {safe_line(entry.session or '')}"
         yield f"recollect-turn {entry.turn or 0}"

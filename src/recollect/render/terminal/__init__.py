@@ -60,13 +60,17 @@ _SHOWN = re.compile(f"{ESCAPE_SIGN}|\u2039U\\+(10[0-9A-F]{{4}}|[0-9A-F]{{4,5}})\
 _ELLIPSIS = "…"
 
 
-def safe_text(text: str, *, single_line: bool = False) -> str:
-    """Replace every character of `text` that could control a terminal with a visible form.
+def safe_text(text: str) -> str:
+    """Replace every character that could control a terminal with a visible form.
 
-    Line feeds and tabs are kept, unless the text must fit on a `single_line`.
+    Line feeds and tabs are kept; `safe_line` replaces them too.
     """
-    safe = _find_pattern(text).sub(_show, text) if _may_be_unsafe(text) else text
-    return _LINE_BREAKS.sub(_show, safe) if single_line else safe
+    return _find_pattern(text).sub(_show, text) if _may_be_unsafe(text) else text
+
+
+def safe_line(text: str) -> str:
+    """Return a safe text that is on a single line: line feeds and tabs get a visible form too."""
+    return _LINE_BREAKS.sub(_show, safe_text(text))
 
 
 def display_path(path: "Path", environment: "Mapping[str, str]" = os.environ) -> str:
@@ -75,7 +79,7 @@ def display_path(path: "Path", environment: "Mapping[str, str]" = os.environ) ->
     from recollect.locations.claude_directories import find_home, shorten_home
     from recollect.redact.quick_masks import mask_path
 
-    return safe_text(mask_path(shorten_home(path, find_home(environment))), single_line=True)
+    return safe_line(mask_path(shorten_home(path, find_home(environment))))
 
 
 def _may_be_unsafe(text: str) -> bool:
@@ -180,6 +184,7 @@ __all__ = [
     "display_path",
     "measure",
     "restore_text",
+    "safe_line",
     "safe_text",
     "shorten",
 ]

@@ -23,7 +23,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from recollect.quantities import format_count
-from recollect.render.terminal import POINTER, safe_text
+from recollect.render.terminal import POINTER, safe_line
 from recollect.render.views.part_builders import shorten_path
 
 
@@ -175,10 +175,8 @@ class Canvas:
         if self._marks is not None:
             shown = list(_mark(shown, self._marks, is_coloured=self.options.is_coloured))
         if not self.options.is_coloured:
-            return safe_text("".join(segment.text for segment in shown), single_line=True)
-        return "".join(
-            _paint(safe_text(segment.text, single_line=True), segment.style) for segment in shown
-        )
+            return safe_line("".join(segment.text for segment in shown))
+        return "".join(_paint(safe_line(segment.text), segment.style) for segment in shown)
 
 
 def _compile_marks(words: Sequence[str]) -> re.Pattern[str] | None:

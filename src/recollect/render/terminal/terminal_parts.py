@@ -12,7 +12,7 @@ from recollect.documents import turn_documents
 from recollect.documents.session_documents import TokenShares
 from recollect.documents.session_listing import Metadata
 from recollect.quantities import format_bytes, format_count, format_dollars, format_time_range
-from recollect.render.terminal import measure, safe_text, terminal_prose
+from recollect.render.terminal import measure, safe_line, safe_text, terminal_prose
 from recollect.render.terminal.ansi_output import TextRunStyle, iter_runs
 from recollect.render.terminal.canvas import Canvas, RenderOptions, indent
 from recollect.render.views.part_builders import join_facts, name_part, shorten_entries, take_line
@@ -76,7 +76,7 @@ def _style_of(ink: TextRunStyle) -> str:
 
 
 def _render_diff(part: turn_documents.Diff, canvas: Canvas, columns: int) -> Iterator[str]:
-    path = _one_line(part.path or "(unnamed)")
+    path = safe_line(part.path or "(unnamed)")
     title = Text.assemble((path, "bold"), (f"  {terminal_prose.describe_change(part)}", "dim"))
     yield from canvas.fold(title, columns)
     yield from terminal_prose.render_diff(part, canvas, columns)
@@ -109,19 +109,19 @@ def _describe_entry(entry: turn_documents.Entry) -> Text:
     line = Text()
     place = entry.path or entry.url or ""
     if place and place != entry.text:
-        line.append(_one_line(place), "cyan" if entry.path else "underline")
+        line.append(safe_line(place), "cyan" if entry.path else "underline")
         line.append(f":{entry.line}" if entry.line is not None else "", "dim")
         line.append("  " if entry.text else "")
-    line.append(_one_line(entry.text.expandtabs()))
+    line.append(safe_line(entry.text.expandtabs()))
     if entry.path and entry.url:
-        line.append(f"  {_one_line(entry.url)}", "underline")
+        line.append(f"  {safe_line(entry.url)}", "underline")
     if entry.note:
-        line.append(f"  {_one_line(entry.note)}", "dim")
+        line.append(f"  {safe_line(entry.note)}", "dim")
     return line
 
 
 def _render_fields(part: turn_documents.Fields, canvas: Canvas, columns: int) -> Iterator[str]:
-    names = [_one_line(name) for name, _ in part.fields]
+    names = [safe_line(name) for name, _ in part.fields]
     width = min(max(map(measure, names), default=0), _MAX_NAME_WIDTH, columns // 3)
     for name, (_, value) in zip(names, part.fields, strict=True):
         # A name that is too long gets its own line instead of being truncated.
@@ -158,7 +158,7 @@ def _render_choice(choice: turn_documents.Choice, canvas: Canvas, columns: int) 
 
 def _render_picture(part: turn_documents.Picture, canvas: Canvas, columns: int) -> Iterator[str]:
     words = [part.media_type, _describe_size(part.data), part.name or ""]
-    label = ", ".join(_one_line(word) for word in words if word)
+    label = ", ".join(safe_line(word) for word in words if word)
     yield from canvas.fold(Text(f"[{label}]", "magenta"), columns)
 
 
@@ -172,7 +172,7 @@ def render_growth(view: turn_documents.TurnView, canvas: Canvas, columns: int) -
     counts = [f"{'≈' if part.is_estimate else ''}{part.tokens:+,}" for part in growth.parts]
     width = max(map(len, counts))
     for part, count in zip(growth.parts, counts, strict=True):
-        line = Text(f"{count:>{width}}  {_one_line(name_part(part))}", "dim")
+        line = Text(f"{count:>{width}}  {safe_line(name_part(part))}", "dim")
         yield from indent(canvas.fold(line, max(columns - 4, 1)), canvas.styled("  │ ", "dim"))
 
 
@@ -189,10 +189,6 @@ def _hang_indent(sign: str, style: str, words: Text, canvas: Canvas, columns: in
     """Yield text after a sign, with the following lines aligned to the first word."""
     lines = canvas.wrap(words, max(columns - 2, 1))
     yield from indent(lines, canvas.styled(sign, style) + " ", "  ")
-
-
-def _one_line(text: str) -> str:
-    return safe_text(text, single_line=True)
 
 
 _DRAW: dict[type, Callable[[Any, Canvas, int], Iterator[str]]] = {
@@ -219,9 +215,9 @@ def render_head(
     """
     about = session.contents.metadata
     title = take_line(about.title or about.first_prompt or "(no title)")
-    yield from canvas.wrap(Text(safe_text(title, single_line=True), "bold"), columns)
+    yield from canvas.wrap(Text(safe_line(title), "bold"), columns)
     for facts in (_list_facts(about, canvas.options), _list_figures(session, shares)):
-        known = [safe_text(fact, single_line=True) for fact in facts if fact]
+        known = [safe_line(fact) for fact in facts if fact]
         for line in _fill(known, columns):
             yield from canvas.wrap(Text(line, "dim"), columns)
 

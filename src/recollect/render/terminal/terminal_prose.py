@@ -30,7 +30,7 @@ from rich.text import Text
 
 from recollect.documents.turn_documents import Code, Diff, Hunk
 from recollect.records.tools.file_tools import count_patch_lines
-from recollect.render.terminal import safe_text
+from recollect.render.terminal import safe_line, safe_text
 from recollect.render.terminal.canvas import TAB, Canvas
 
 MAX_HIGHLIGHTED = 64_000
@@ -200,7 +200,7 @@ def _mark(line: str, changed: slice | None) -> Text:
 
 
 def _make_safe(words: str) -> str:
-    return safe_text(words.removesuffix("\r").expandtabs(TAB), single_line=True)
+    return safe_line(words.removesuffix("\r").expandtabs(TAB))
 
 
 def _render_line(label: str, sign: str, text: Text, canvas: Canvas, columns: int) -> Iterator[str]:
@@ -339,7 +339,7 @@ def _rewrite(tokens: Iterable[MarkdownToken]) -> Iterator[MarkdownToken]:
     """Yield tokens that rich shows completely: entities are safe, images and links are text."""
     for token in tokens:
         token.content = safe_text(token.content)
-        token.info = safe_text(token.info, single_line=True)
+        token.info = safe_line(token.info)
         if token.type == "softbreak":
             # Line breaks by users and models are intended.
             token.type = "hardbreak"

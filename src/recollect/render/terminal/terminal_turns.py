@@ -14,7 +14,15 @@ from recollect.documents import turn_documents
 from recollect.documents.kinds import Context, InputKind, ToolStatus
 from recollect.quantities import format_count, format_duration, format_time
 from recollect.records.tools.file_tools import FILE_TOOLS
-from recollect.render.terminal import POINTER, clip, measure, safe_text, shorten, shorten_folder
+from recollect.render.terminal import (
+    POINTER,
+    clip,
+    measure,
+    safe_line,
+    safe_text,
+    shorten,
+    shorten_folder,
+)
 from recollect.render.terminal.canvas import (
     MIN_COLUMNS,
     Canvas,
@@ -54,7 +62,7 @@ def render_text(step: turn_documents.TextStep, canvas: Canvas, columns: int) -> 
     colour = "dim" if step.kind is InputKind.TASK_NOTIFICATION else "cyan"
     margin = INDENT if step.role == "assistant" else canvas.styled(BAR, colour)
     for task in step.tasks:
-        title = safe_text(task.title, single_line=True)
+        title = safe_line(task.title)
         line = Text.assemble(("→ ", "magenta"), title, (f"  turn {task.turn}", "dim"))
         yield from indent(canvas.wrap(line, columns - 2), margin)
     parts = () if step.repeats_answers and not canvas.options.is_full else step.parts
@@ -77,14 +85,14 @@ def render_thinking(
     lines = safe_text(step.text).strip().splitlines()
     if lines:
         more = f"  {format_count(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
-        first = Text(safe_text(lines[0], single_line=True), "dim italic")
+        first = Text(safe_line(lines[0]), "dim italic")
         first.truncate(max(room - measure(more), 1), overflow="ellipsis")
         yield sign + canvas.line(Text.assemble(first, (more, "dim")))
 
 
 def render_notice(step: turn_documents.NoticeStep, canvas: Canvas, columns: int) -> Iterator[str]:
     """Yield a notice: a rule for a compaction, a sign and a title for others."""
-    title = safe_text(step.title, single_line=True)
+    title = safe_line(step.title)
     sign, style = _NOTICES[step.kind]
     if step.kind is turn_documents.NoticeKind.COMPACTION:
         yield from render_rule(title, canvas, columns, style)
@@ -165,7 +173,7 @@ def render_call_count(
     calls: Sequence[turn_documents.ToolStep], canvas: Canvas, columns: int
 ) -> Iterator[str]:
     """Yield one line about several calls that are not shown."""
-    names = Counter(_name_of(call) for call in calls).most_common()
+    names = Counter(safe_line(part_builders.name_tool(call)) for call in calls).most_common()
     failed = sum(call.status in _BAD for call in calls)
     words = part_builders.join_facts(
         format_count(len(calls), "tool call"),
@@ -179,24 +187,20 @@ def render_call_count(
 
 def _render_headline(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> Iterator[str]:
     sign, style = _SIGNS[call.status]
-    name = _name_of(call)
+    name = safe_line(part_builders.name_tool(call))
     tail = Text.assemble((sign, style), (_describe_end(call, canvas.options), "dim"))
-    title = safe_text(canvas.options.show_path(call.title), single_line=True)
+    title = safe_line(canvas.options.show_path(call.title))
     about = Text()
     if not canvas.options.is_full:
         room = max(columns - measure(name) - measure(tail.plain) - 6, MIN_TITLE_WIDTH)
         if call.description:
-            about.append(clip(safe_text(call.description, single_line=True), room))
+            about.append(clip(safe_line(call.description), room))
             room -= measure(about.plain) + 2
         fit = shorten_folder if call.tool in FILE_TOOLS else shorten
         title = fit(title, room) if room >= MIN_TITLE_WIDTH else ""
     about.append("  " if about and title else "").append(title, "dim" if about else "")
     line = Text.assemble((name, "bold"), "  ", about, "  " if about else "", tail)
     yield from indent(canvas.wrap(line, columns - 2), canvas.styled("● ", style), "  ")
-
-
-def _name_of(call: turn_documents.ToolStep) -> str:
-    return safe_text(part_builders.name_tool(call), single_line=True)
 
 
 def _describe_end(call: turn_documents.ToolStep, options: RenderOptions) -> str:
@@ -209,7 +213,7 @@ def _describe_end(call: turn_documents.ToolStep, options: RenderOptions) -> str:
         # Why it failed is shown below, in more detail.
         summary = summary.partition(": ")[0]
     hooks = format_count(len(call.hooks), "hook") if call.hooks else None
-    words = part_builders.join_facts(safe_text(summary, single_line=True), took, hooks)
+    words = part_builders.join_facts(safe_line(summary), took, hooks)
     return f" {words}" if words else ""
 
 
@@ -228,8 +232,7 @@ def _iter_brief(call: turn_documents.ToolStep, canvas: Canvas, columns: int) -> 
         if isinstance(part, turn_documents.Checklist | turn_documents.Question):
             yield from render_part(part, canvas, columns)
     if call.status in _BAD:
-        failure = _render_parts(call.output, call, canvas, columns)
-        yield from cut_lines(failure, canvas)
+        yield from cut_lines(_render_parts(call.output, call, canvas, columns), canvas)
     elif any(isinstance(part, turn_documents.Diff) for part in call.input):
         changes = [part for part in call.input if isinstance(part, turn_documents.Diff)]
         yield from cut_lines(_render_parts(changes, call, canvas, columns), canvas)
@@ -275,7 +278,7 @@ def _list_labels(view: turn_documents.TurnView) -> Iterator[str]:
     if view.kind not in _UNNAMED:
         yield str(view.kind).replace("_", " ")
     if view.permission_mode not in (None, _USUAL_MODE):
-        yield f"{safe_text(view.permission_mode or '', single_line=True)} mode"
+        yield f"{safe_line(view.permission_mode or '')} mode"
     if not view.is_on_main_path:
         yield "abandoned"
 
@@ -284,9 +287,8 @@ def _fit_facts(view: turn_documents.TurnView, room: int) -> str:
     """Return as many facts about the turn as fit; the model is dropped first."""
     took = format_duration(view.active_ms) if view.active_ms else None
     tokens = format_count(view.tokens.total, "token") if view.tokens.total else None
-    model = safe_text(view.model or "", single_line=True)
     choices = (
-        part_builders.join_facts(model, took, tokens),
+        part_builders.join_facts(safe_line(view.model or ""), took, tokens),
         part_builders.join_facts(took, tokens),
         took or "",
     )
@@ -318,7 +320,7 @@ def render_context(context: Context, canvas: Canvas, columns: int) -> Iterator[s
     chip = f"+ {str(context.kind).replace('_', ' ')}"
     place = canvas.options.show_path(_show_place(context)) or part_builders.take_line(context.text)
     room = max(columns - measure(chip) - 4, 1)
-    shown = shorten(safe_text(place, single_line=True), room)
+    shown = shorten(safe_line(place), room)
     yield INDENT + canvas.line(Text.assemble((f"{chip}  ", "dim"), (shown, "blue")))
     if canvas.options.is_full and context.text:
         lines = render_plain(context.text, canvas, columns - 4, "dim")
@@ -426,9 +428,9 @@ def render_subagent(
 ) -> Iterator[str]:
     """Yield one line about a subagent, and below it everything it did if requested."""
     inner, metrics = subagent.session, subagent.session.metrics
-    name = safe_text(subagent.agent_type or "subagent", single_line=True)
+    name = safe_line(subagent.agent_type or "subagent")
     facts = part_builders.join_facts(
-        safe_text(subagent.description or "", single_line=True),
+        safe_line(subagent.description or ""),
         format_count(metrics.tool_calls, "tool call"),
         format_count(metrics.tokens.total, "token") if metrics.tokens.total else None,
         format_duration(metrics.duration_ms) if metrics.duration_ms else None,
