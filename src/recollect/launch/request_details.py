@@ -26,6 +26,7 @@ from recollect.records.tools.file_tools import EditInput, EditStep, MultiEditInp
 from recollect.render.views.part_builders import compare, show_addition, split_lines
 from recollect.render.views.tools import ToolView, describe_call
 from recollect.session.tool_calls import ToolCall
+from recollect.versions.file_texts import count_equal
 
 FieldKind = Literal["text", "number", "integer", "boolean", "choice", "choices", "json"]
 MAX_FIELDS: Final = 100
@@ -281,9 +282,9 @@ def _apply(text: str, steps: Iterable[EditStep]) -> str | None:
 def compare_texts(before: str, after: str) -> tuple[Hunk, ...]:
     """Return the hunks between two texts of any length; only the lines that differ are compared."""
     old, new = split_lines(before), split_lines(after)
-    start = _count_equal(old, new)
+    start = count_equal(old, new)
     rest = min(len(old), len(new)) - start
-    end = min(_count_equal(old[::-1], new[::-1]), rest)
+    end = min(count_equal(reversed(old), reversed(new)), rest)
     first = max(start - _CONTEXT, 0)
     kept = max(end - _CONTEXT, 0)
     old_part, new_part = old[first : len(old) - kept], new[first : len(new) - kept]
@@ -308,9 +309,3 @@ def compare_texts(before: str, after: str) -> tuple[Hunk, ...]:
 
 def _join(lines: list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
-
-
-def _count_equal(one: list[str], other: list[str]) -> int:
-    """Return how many lines at the start are equal in two texts."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -259,11 +259,11 @@ def _iter_matches(old: Sequence[str], new: Sequence[str]) -> Iterator[Match]:
     rare: Set[str] | None = None
     while pending:
         low, high, start, stop = pending.pop()
-        head = _count_equal(islice(old, low, high), islice(new, start, stop))
+        head = count_equal(islice(old, low, high), islice(new, start, stop))
         if head:
             yield Match(low, start, head)
             low, start = low + head, start + head
-        tail = _count_equal(reversed(old[low:high]), reversed(new[start:stop]))
+        tail = count_equal(reversed(old[low:high]), reversed(new[start:stop]))
         if tail:
             high, stop = high - tail, stop - tail
             yield Match(high, stop, tail)
@@ -282,7 +282,7 @@ def _iter_matches(old: Sequence[str], new: Sequence[str]) -> Iterator[Match]:
         ]
 
 
-def _count_equal(one: Iterable[str], other: Iterable[str]) -> int:
+def count_equal(one: Iterable[str], other: Iterable[str]) -> int:
     """Return the number of equal items before the first difference."""
     same = list(map(eq, one, other))
     return same.index(False) if False in same else len(same)
