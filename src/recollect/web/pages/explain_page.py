@@ -25,7 +25,7 @@ from recollect.usage.zones import Zone, load_zone
 from recollect.web import history_endpoints
 from recollect.web.charts import draw_share
 from recollect.web.pages.session_page import make_address
-from recollect.web.pages.usage_table import read_moment
+from recollect.web.pages.usage_table import UsageFilters, read_moment
 from recollect.web.services import Services
 from recollect.web.templating import PageContent, Translator
 from recollect.workspace.session_catalog import Snapshot
@@ -225,25 +225,10 @@ def _find_title(known: Snapshot, explanation: ExplainDocument) -> str:
     return explanation.name
 
 
-Text = Annotated[str, Meta(max_length=500)]
-Day = Annotated[str, Meta(max_length=20)]
+class CausesPageParameters(UsageFilters, frozen=True, kw_only=True):
+    """The usage to explain, and the cause whose messages are listed."""
 
-
-class CausesPageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Filters; an empty form value does not filter."""
-
-    since: Day = ""
-    until: Day = ""
-    project: Text = ""
-    model: Text = ""
-    timezone: Annotated[str, Meta(max_length=100)] = ""
     cause: Cause | None = None
-
-    @property
-    def filters(self) -> dict[str, str]:
-        """The filters that are set, for links."""
-        names = ("since", "until", "project", "model", "timezone")
-        return {name: value for name in names if (value := getattr(self, name))}
 
 
 class CauseLine(Struct, frozen=True, kw_only=True):

@@ -74,7 +74,7 @@ PAGES: Final = (
     Page(
         "/s/{id}/agents/{agent:path}",
         session_page.AgentParameters,
-        session_page.render_agent,
+        session_page.render_turns,
         translates=True,
     ),
     Page(

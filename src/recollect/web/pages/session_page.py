@@ -274,17 +274,28 @@ def _render_lists(found: FoundSession, translator: Translator) -> tuple[tuple[st
 
 
 def render_turns(
-    services: Services, wanted: TurnsPageParameters, translator: Translator
+    services: Services, given: TurnsPageParameters | AgentParameters, translator: Translator
 ) -> PageContent:
-    """Render some turns of a session."""
-    return _render_fragment(services, TurnsParameters(**asdict(wanted)), translator)
-
-
-def render_agent(
-    services: Services, wanted: AgentParameters, translator: Translator
-) -> PageContent:
-    """Render some turns of a subagent."""
-    return _render_fragment(services, TurnsParameters(**asdict(wanted)), translator)
+    """Render some turns of a session or a subagent."""
+    wanted = TurnsParameters(**asdict(given))
+    turns = load_turns(services, wanted)
+    found = services.workspace.locate(wanted.id, wanted.project)
+    frame = _make_frame(services, found, wanted.project, translator)
+    if wanted.agent:
+        # The client can only continue from messages of the session itself.
+        frame = replace(frame, can_fork=False)
+    fragment = TurnsFragment(
+        turns=_render(turns, frame),
+        start=turns.start,
+        next_start=turns.start + len(turns.turns),
+        total=turns.total,
+        is_partial=turns.is_partial,
+        agent=wanted.agent,
+        at=turns.at,
+        way=_describe_way(turns.location),
+        messages=turns.messages,
+    )
+    return PageContent("turns.html", fragment)
 
 
 def render_call_fragment(
@@ -321,29 +332,6 @@ def render_raw_page(services: Services, wanted: RawParameters) -> PageContent:
         text=show_raw(read_shown(span)).text,
     )
     return PageContent("raw.html", page, title=wanted.uuid, section="sessions")
-
-
-def _render_fragment(
-    services: Services, wanted: TurnsParameters, translator: Translator
-) -> PageContent:
-    turns = load_turns(services, wanted)
-    found = services.workspace.locate(wanted.id, wanted.project)
-    frame = _make_frame(services, found, wanted.project, translator)
-    if wanted.agent:
-        # The client can only continue from messages of the session itself.
-        frame = replace(frame, can_fork=False)
-    fragment = TurnsFragment(
-        turns=_render(turns, frame),
-        start=turns.start,
-        next_start=turns.start + len(turns.turns),
-        total=turns.total,
-        is_partial=turns.is_partial,
-        agent=wanted.agent,
-        at=turns.at,
-        way=_describe_way(turns.location),
-        messages=turns.messages,
-    )
-    return PageContent("turns.html", fragment)
 
 
 def render_nested_turns(

@@ -32,27 +32,32 @@ Text = Annotated[str, Meta(max_length=500)]
 Measure = Literal["cost", "tokens"]
 
 
-class UsagePageParameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parameters of a report; an empty form value does not filter."""
+class UsageFilters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parameters that filter usage; an empty form value does not filter."""
 
-    group: Group = Group.DAY
-    measure: Measure = "cost"
     since: Annotated[str, Meta(max_length=20)] = ""
     until: Annotated[str, Meta(max_length=20)] = ""
     project: Text = ""
     model: Text = ""
     timezone: Annotated[str, Meta(max_length=100)] = ""
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """The active filters, as query parameters."""
+        names = UsageFilters.__struct_fields__
+        return {name: value for name in names if (value := getattr(self, name))}
+
+
+class UsagePageParameters(UsageFilters, frozen=True, kw_only=True):
+    """Parameters of a report."""
+
+    group: Group = Group.DAY
+    measure: Measure = "cost"
     order: str = ""
     breakdown: bool = False
     only: Group | None = None
     key: Annotated[str, Meta(max_length=5000)] = ""
     client_costs: bool = False
-
-    @property
-    def filters(self) -> dict[str, str]:
-        """The active filters, as query parameters."""
-        names = ("since", "until", "project", "model", "timezone")
-        return {name: value for name in names if (value := getattr(self, name))}
 
     @property
     def query(self) -> dict[str, str]:
