@@ -160,7 +160,7 @@ def make_facets(
 def _list_projects(
     counts: Counter[tuple[int, str]], names: Mapping[int, str]
 ) -> tuple[FacetValue, ...]:
-    """Return work directories; counts include texts of subdirectories and of their files."""
+    """Return working directories; counts include texts of subdirectories and of their files."""
     by_cwd: Counter[int] = Counter()
     for (cwd, _), count in counts.items():
         by_cwd[cwd] += count

@@ -31,7 +31,7 @@ class ToolQuery(Struct, frozen=True, kw_only=True):
     session_id: str | None = None
     """Only this session and its subagents."""
     project: str | None = None
-    """Only work directories whose path contains this text."""
+    """Only working directories whose path contains this text."""
     since: datetime | None = None
     until: datetime | None = None
     """Exclusive."""

@@ -279,7 +279,7 @@ def _list_projects(
 def _describe_group(
     members: ProjectMembers, usage: Mapping[str, Totals], named: Mapping[str, Sequence[str]]
 ) -> ProjectGroup:
-    """Describe a group; `named` has the work directories that project directories are named after.
+    """Describe a group; `named` has the working directories that projects are named after.
 
     Usage is known by working directory, even where the project directory has another name.
     """

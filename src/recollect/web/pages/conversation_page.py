@@ -309,7 +309,7 @@ class NewPage(Struct, frozen=True, kw_only=True):
     nonce: str
     directory: str
     projects: tuple[str, ...]
-    """The work directories of sessions, most recently active first."""
+    """The working directories of sessions, most recently active first."""
     models: tuple[str, ...]
     modes: tuple[str, ...]
     command: str
