@@ -22,6 +22,7 @@ from recollect.quantities import (
     format_short_number,
     format_time,
     format_time_range,
+    format_utc,
     to_dollars,
 )
 
@@ -216,6 +217,20 @@ def test_times_are_local_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_time_ranges(start: datetime | None, end: datetime | None, text: str) -> None:
     """A range repeats the day only if it ends on another one."""
     assert format_time_range(start, end, UTC) == text
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (NOW, "2026-11-13T12:00:00Z"),
+        (NOW.replace(tzinfo=WEST, microsecond=999_999), "2026-11-13T20:00:00Z"),
+        (1_794_744_000, "2026-11-15T12:00:00Z"),
+        (-1, "1969-12-31T23:59:59Z"),
+    ],
+)
+def test_times_in_documents(moment: datetime | int, text: str) -> None:
+    """A time is written as in records, to the second."""
+    assert format_utc(moment) == text
 
 
 @pytest.mark.parametrize(

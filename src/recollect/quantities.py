@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 MICRO: Final = 1_000_000
 """Amounts of money are added up as integers, in millionths of a dollar."""
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _THOUSAND: Final = 1000
 _SECOND_MS: Final = 1000
 _MINUTE: Final = 60
@@ -124,6 +125,13 @@ def format_time(moment: datetime | float | None, zone: tzinfo | None = None) -> 
     except (OverflowError, OSError, ValueError):
         return ""
     return local.isoformat(" ", "minutes")[:_TO_THE_MINUTE] if local else ""
+
+
+def format_utc(moment: datetime | int) -> str:
+    """Format a moment or a Unix timestamp in UTC, such as `2026-11-15T10:00:00Z`, for documents."""
+    if not isinstance(moment, datetime):
+        moment = _EPOCH + timedelta(seconds=moment)
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def format_time_range(

@@ -30,6 +30,7 @@ from recollect.archive import (
 from recollect.archive.archive import Archive, ArchiveSettings
 from recollect.errors import NothingFound, UsageError
 from recollect.locations import claude_directories, resolve_roots
+from recollect.quantities import format_utc
 
 T = TypeVar("T")
 
@@ -134,7 +135,7 @@ class ArchiveSessionStore:
     def _prepare(self, session: str | None) -> None:
         settings = self._archive.settings
         if settings is None:
-            created = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+            created = format_utc(datetime.now(UTC))
             self._archive.save_settings(ArchiveSettings(created=created, is_enabled=False))
         elif session in settings.forgotten:
             raise UsageError(

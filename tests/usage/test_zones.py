@@ -6,16 +6,11 @@ from datetime import date, datetime
 import pytest
 
 from recollect.errors import UsageError
-from recollect.usage.zones import format_moment, load_zone
+from recollect.usage.zones import load_zone
 
 HOUR = 3600
 NOON = 1_794_744_000
 """2026-11-15T12:00:00Z"""
-
-
-def test_moments_are_named_in_utc() -> None:
-    """A time is written as in records."""
-    assert format_moment(NOON) == "2026-11-15T12:00:00Z"
 
 
 @pytest.mark.parametrize(

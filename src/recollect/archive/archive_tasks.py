@@ -27,6 +27,7 @@ from recollect.documents.session_listing import SessionListing
 from recollect.errors import AmbiguousSession, Candidate, NothingFound
 from recollect.locations.claude_directories import decode_id
 from recollect.locations.place_names import read_place
+from recollect.quantities import format_utc
 from recollect.redact.quick_masks import mask_path
 from recollect.sources.source import is_only_archived, is_present
 
@@ -128,7 +129,7 @@ OnProgress = Callable[[int, int], None]
 
 def set_enabled(archive: Archive, *, enabled: bool) -> None:
     """Record or withdraw the user's consent; archived sessions are kept."""
-    settings = archive.settings or ArchiveSettings(created=_show(datetime.now(UTC)))
+    settings = archive.settings or ArchiveSettings(created=format_utc(datetime.now(UTC)))
     archive.save_settings(structs.replace(settings, is_enabled=enabled))
 
 
@@ -145,7 +146,7 @@ def describe_status(archive: Archive, roots: Iterable[Path]) -> archive_reports.
         files=len(newest),
         bytes=sum(each.size for each in newest),
         stored_bytes=sum(size for _, size in archive.objects.iter_names()),
-        last_sync=_show(manifests.parse_taken(names[-1].taken)) if names else None,
+        last_sync=format_utc(manifests.parse_taken(names[-1].taken)) if names else None,
         files_behind=archive_sync.count_changed(archive, roots),
         forgotten=len(settings.forgotten) if settings else 0,
         damaged_manifests=sorted(stored.damaged),
@@ -322,7 +323,7 @@ def prune_archive(
 def _exclude(archive: Archive, session: ArchivedSession) -> None:
     plans = [each.path for each in session.files if each.kind is manifests.FileKind.PLAN]
     with archive.lock():
-        settings = archive.settings or ArchiveSettings(created=_show(datetime.now(UTC)))
+        settings = archive.settings or ArchiveSettings(created=format_utc(datetime.now(UTC)))
         archive.save_settings(
             structs.replace(
                 settings,
@@ -346,10 +347,6 @@ def _remove(
         objects=removal.objects,
         bytes=removal.bytes,
     )
-
-
-def _show(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 _PLAIN_SUFFIX: Final = ".tar"

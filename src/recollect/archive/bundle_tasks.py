@@ -18,6 +18,7 @@ from recollect.documents.archive_reports import BundleReport, ImportReport
 from recollect.errors import UnreadableInput, UsageError
 from recollect.library.transcript_ends import find_cwd, find_session_id, find_slug
 from recollect.locations import Transcript, TranscriptKind, encode_project_path
+from recollect.quantities import format_utc
 from recollect.sources.safe_files import open_file
 
 _CHUNK: Final = 1 << 20
@@ -44,7 +45,7 @@ def make_bundle(
         sessions.append(session)
         packed += [_pack(file, session.id) for file in list_session_files(transcript)]
     manifest = bundles.BundleManifest(
-        created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        created=format_utc(datetime.now(UTC)),
         sessions=tuple(sessions),
         redaction=redaction,
         files=tuple(each.entry for each in packed),

@@ -14,7 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,7 @@ from recollect.errors import IndexFailure, UnreadableInput
 from recollect.health.file_checks import ReportNames, make_report_names
 from recollect.health.retention import SOON, Expiry, list_expiries, read_retention, select_until
 from recollect.library.listings import SessionContext, read_listing
+from recollect.quantities import format_utc
 from recollect.reader.transcript_reader import read_transcript
 from recollect.render.terminal import display_path
 from recollect.session.times import parse_time
@@ -279,7 +280,7 @@ def _examine(root: Path, report_names: ReportNames, now: datetime) -> health_rep
         retention_problem=retention.problem,
         expiring=tuple(_iter_expiring(select_until(expiries, now + SOON), report_names)),
         overdue=len(select_until(expiries, now)),
-        next_expiry=format_time(expiries[0].at) if expiries else None,
+        next_expiry=format_utc(expiries[0].at) if expiries else None,
         orphans=find_orphans(root, owners, report_names),
         timelines=find_timelines(root, owners, report_names),
     )
@@ -290,10 +291,5 @@ def _iter_expiring(
 ) -> Iterable[health_report.Expiring]:
     for expiry in expiries:
         yield health_report.Expiring(
-            file=report_names.name(expiry.transcript.path), after=format_time(expiry.at)
+            file=report_names.name(expiry.transcript.path), after=format_utc(expiry.at)
         )
-
-
-def format_time(moment: datetime) -> str:
-    """Format a time in UTC, to the second."""
-    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"

@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from functools import cached_property
 from itertools import chain, compress, count, islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from recollect.documents.kinds import TextKind
 from recollect.documents.search_results import Facet, Hit
 from recollect.locations import Transcript
 from recollect.locations.place_names import LINE_PREFIX, LISTS, name_place
+from recollect.quantities import format_utc
 from recollect.reader.line_blocks import preload_masks
 from recollect.records.envelope import Record
 from recollect.records.state import Summary
@@ -443,6 +444,6 @@ def _get_string(record: Record, name: str) -> str | None:
 
 def _format_time(second: int) -> str | None:
     try:
-        return datetime.fromtimestamp(second, UTC).isoformat().replace("+00:00", "Z")
-    except (ValueError, OverflowError, OSError):
+        return format_utc(second)
+    except OverflowError:
         return None

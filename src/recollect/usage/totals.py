@@ -27,9 +27,10 @@ from msgspec import Struct, structs
 from recollect.documents.usage_groups import Group
 from recollect.locations.claude_directories import TRANSCRIPT_SUFFIX, encode_id
 from recollect.locations.transcript_files import TranscriptKind
+from recollect.quantities import format_utc
 from recollect.records.token_usage import Tokens
 from recollect.store.usage_queries import Dimension
-from recollect.usage.zones import BLOCK, Zone, find_block_starts, format_moment
+from recollect.usage.zones import BLOCK, Zone, find_block_starts
 
 AVERAGED_DAYS: Final = 7
 MIN_AVERAGE_DAYS: Final = 2 * AVERAGED_DAYS
@@ -174,7 +175,7 @@ class UsageBlock(Struct, frozen=True):
     @property
     def key(self) -> str:
         """Return the key of the block in a report: its start in UTC."""
-        return format_moment(self.start)
+        return format_utc(self.start)
 
     @property
     def end(self) -> int:

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from recollect.documents import usage_report
 from recollect.documents.usage_groups import Group
-from recollect.quantities import MICRO, to_dollars
+from recollect.quantities import MICRO, format_utc, to_dollars
 from recollect.redact.quick_masks import mask_path
 from recollect.usage import explain, reports, zones
 from recollect.usage.totals import BurnRate, Totals
@@ -56,8 +56,8 @@ def _describe_row(row: reports.ReportRow, group: Group, zone: zones.Zone) -> usa
     details = _describe_session(row, zone) if group is Group.SESSION else {}
     if row.block is not None:
         details = {
-            "start": zones.format_moment(row.block.start),
-            "end": zones.format_moment(row.block.end),
+            "start": format_utc(row.block.start),
+            "end": format_utc(row.block.end),
             "idle_hours_before": row.block.idle_before // 3600,
         }
     return usage_report.UsageRow(
@@ -127,7 +127,7 @@ def _describe_line(line: explain.Line) -> usage_report.ExplainLine:
         message_id=line.message_id,
         request_id=line.request_id,
         model=line.model,
-        time=None if time is None else zones.format_moment(time // 1000),
+        time=None if time is None else format_utc(time // 1000),
         input_tokens=tokens.input,
         output_tokens=tokens.output,
         cache_read_tokens=tokens.cache_read,

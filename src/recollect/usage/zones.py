@@ -34,11 +34,6 @@ def find_block_starts(moments: Iterable[int]) -> list[int]:
     return starts
 
 
-def format_moment(moment: int) -> str:
-    """Format a moment in UTC, such as `2026-11-15T10:00:00Z`."""
-    return (_EPOCH + timedelta(seconds=moment)).replace(tzinfo=None).isoformat() + "Z"
-
-
 class Zone:
     """A time zone and its display name."""
 

@@ -11,9 +11,9 @@ from recollect.documents.usage_groups import Group
 from recollect.documents.usage_report import CauseDocument, CauseMessage, CauseRow
 from recollect.errors import UsageError
 from recollect.pricing import Prices
-from recollect.quantities import to_dollars
+from recollect.quantities import format_utc, to_dollars
 from recollect.sync import load_reply_notes
-from recollect.usage import causes, ledger_access, reports, totals, zones
+from recollect.usage import causes, ledger_access, reports, totals
 from recollect.workspace.usage_requests import UsageFilters, make_usage_query
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _describe_message(
         file=file.path,
         offset=entry.position,
         model=entry.model,
-        time=None if time is None else zones.format_moment(time // 1000),
+        time=None if time is None else format_utc(time // 1000),
         tokens=part.tokens,
         cost_usd=to_dollars(part.cost) if message.is_priced else None,
     )

@@ -10,9 +10,9 @@ import click
 
 from recollect.cli import json_output, options, statusline, statusline_figures
 from recollect.documents import usage_report
-from recollect.quantities import to_dollars
+from recollect.quantities import format_utc, to_dollars
 from recollect.store.quick_totals import TotalsSum
-from recollect.usage.zones import Zone, format_moment
+from recollect.usage.zones import Zone
 
 
 @click.command("statusline")
@@ -77,8 +77,8 @@ def _describe_block(
 ) -> usage_report.BlockDocument:
     left = block.end - now.astimezone(UTC).timestamp()
     return usage_report.BlockDocument(
-        start=format_moment(block.start),
-        end=format_moment(block.end),
+        start=format_utc(block.start),
+        end=format_utc(block.end),
         remaining_minutes=round(left / 60, 1),
         used_percent=block.percent,
         cost=_describe_sum(block.sum) if block.sum else None,
@@ -89,7 +89,7 @@ def _describe_block(
 def _describe_week(status: statusline_figures.StatusInput) -> usage_report.WeekDocument | None:
     if status.week_percent is None:
         return None
-    end = None if status.week_end is None else format_moment(status.week_end)
+    end = None if status.week_end is None else format_utc(status.week_end)
     return usage_report.WeekDocument(used_percent=status.week_percent, end=end)
 
 
