@@ -23,7 +23,7 @@ from recollect.store.text_conditions import (
 )
 from recollect.store.text_database import delete_texts, find_identity, read_texts, update_texts
 from recollect.store.text_matches import TextPlace, unpack_place
-from recollect.store.text_queries import KeptTexts, open_text_queries
+from recollect.store.text_queries import TextIndexCache, open_text_queries
 from recollect.store.text_rows import IndexedFile, TextBatch, TextRow, TextState, TextWriter
 from recollect.store.vocabulary import Vocabulary, rebuild_vocabulary
 
@@ -235,56 +235,56 @@ def test_terms_are_found_by_what_is_inside(tmp_path: Path, *, is_gathered: bool)
         )
 
 
-def find_with(kept: KeptTexts, directory: Path, match: str) -> tuple[int, list[str]]:
-    """Return the number of matches on a kept connection, and the terms found."""
-    with open_text_queries(directory, "1", TOKENIZER, kept) as queries:
+def find_with(cache: TextIndexCache, directory: Path, match: str) -> tuple[int, list[str]]:
+    """Return the number of matches on a cached connection, and the terms found."""
+    with open_text_queries(directory, "1", TOKENIZER, cache) as queries:
         assert queries.has_index
         found = queries.find_matches(match, ALWAYS, deadline=time.monotonic() + 60)
         return len(found.handles), queries.find_terms("alph", 9)
 
 
-def test_a_kept_connection_sees_every_change(tmp_path: Path) -> None:
+def test_a_cached_connection_sees_every_change(tmp_path: Path) -> None:
     """Texts added, removed or rebuilt by another process since the last search."""
-    kept = KeptTexts()
+    cache = TextIndexCache()
     write(tmp_path, make_row("alpha"))
-    assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
+    assert find_with(cache, tmp_path, "alpha") == (1, ["alpha"])
     write(tmp_path, make_row("alpha alphabet", position=100), start=100, position=200)
-    assert find_with(kept, tmp_path, "alpha") == (2, ["alpha", "alphabet"])
+    assert find_with(cache, tmp_path, "alpha") == (2, ["alpha", "alphabet"])
     update_texts(tmp_path, "1", TOKENIZER, lambda c: TextWriter(c).remove_files([FILE.path]))
-    assert find_with(kept, tmp_path, "alpha")[0] == 0
+    assert find_with(cache, tmp_path, "alpha")[0] == 0
     delete_texts(tmp_path)
     write(tmp_path, make_row("alphorn"))
-    assert find_with(kept, tmp_path, "alphorn") == (1, ["alphorn"])
-    kept.close()
+    assert find_with(cache, tmp_path, "alphorn") == (1, ["alphorn"])
+    cache.close()
 
 
-def test_a_kept_connection_compares_texts_with_those_of_today(tmp_path: Path) -> None:
+def test_a_cached_connection_compares_texts_with_those_of_today(tmp_path: Path) -> None:
     """The density of a text depends on the length of others, including those added since."""
-    kept = KeptTexts()
+    cache = TextIndexCache()
 
-    def measure(kept: KeptTexts | None) -> list[float | None]:
-        with open_text_queries(tmp_path, "1", TOKENIZER, kept) as queries:
+    def measure(cache: TextIndexCache | None) -> list[float | None]:
+        with open_text_queries(tmp_path, "1", TOKENIZER, cache) as queries:
             assert queries.has_index
             found = queries.describe(queries.find_handles("alpha"), "alpha")
             return [text.density for text in found.values()]
 
     write(tmp_path, make_row("alpha"))
-    before = measure(kept)
+    before = measure(cache)
     write(tmp_path, make_row("beta " * 99, position=100), start=100, position=200)
-    assert measure(kept) == measure(None) != before
-    kept.close()
+    assert measure(cache) == measure(None) != before
+    cache.close()
 
 
 def test_two_searches_at_once_have_a_connection_each(tmp_path: Path) -> None:
     """Only one of them is kept."""
-    kept = KeptTexts()
+    cache = TextIndexCache()
     write(tmp_path, make_row("alpha"))
-    with open_text_queries(tmp_path, "1", TOKENIZER, kept) as first:
+    with open_text_queries(tmp_path, "1", TOKENIZER, cache) as first:
         assert first.has_index
-        assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
+        assert find_with(cache, tmp_path, "alpha") == (1, ["alpha"])
         assert first.count_matches("alpha") == 1
-    assert find_with(kept, tmp_path, "alpha") == (1, ["alpha"])
-    kept.close()
+    assert find_with(cache, tmp_path, "alpha") == (1, ["alpha"])
+    cache.close()
 
 
 def test_places_and_traits_are_found_with_the_texts(tmp_path: Path) -> None:

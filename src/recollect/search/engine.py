@@ -33,7 +33,7 @@ from recollect.search.ranking import estimate_density, score_session, score_text
 from recollect.search.regexes import check_regexes, compile_regex, iter_regexes
 from recollect.search.snippets import TextSpan, choose_window, find_spans, make_snippet
 from recollect.search.terms import TOKENIZER, prepare_for_index
-from recollect.search.word_lookup import Session
+from recollect.search.word_lookup import SessionKey
 from recollect.session.queue import name_queued
 from recollect.session.searchable_texts import ListFile, list_searchable_texts
 from recollect.store import text_matches, text_queries
@@ -130,19 +130,19 @@ def search(
     options: SearchOptions = SearchOptions(),
     *,
     index_complete: bool,
-    kept: text_queries.KeptTexts | None = None,
+    cache: text_queries.TextIndexCache | None = None,
 ) -> SearchResult:
     """Search these transcripts in the index of a data directory, without updating it.
 
-    A server passes the data that it has cached as `kept`. `index_complete` is the
-    result of `index_texts`, and is passed on if there is an index. If it is False, records of the
-    last minute are searched in the files themselves. Raises `QueryError` for an invalid query, and
-    `DamagedIndex` if the index is damaged; it has then been deleted, and `index_texts` rebuilds it.
+    A server passes its `cache`. `index_complete` is the result of `index_texts`, and is passed on
+    if there is an index. If it is False, records of the last minute are searched in the files
+    themselves. Raises `QueryError` for an invalid query, and `DamagedIndex` if the index is
+    damaged; it has then been deleted, and `index_texts` rebuilds it.
     """
     query = check_query(text, options)
     fresh = None if index_complete else read_fresh(directory, ANALYZER, transcripts)
     version, tokenizer = ANALYZER.version, ANALYZER.tokenizer
-    with text_queries.open_text_queries(directory, version, tokenizer, kept, fresh) as queries:
+    with text_queries.open_text_queries(directory, version, tokenizer, cache, fresh) as queries:
         is_complete = index_complete and (queries.has_index or not transcripts)
         limit = time.monotonic() + SECONDS
         title_lookup = hit_grouping.TitleLookup(
@@ -217,7 +217,7 @@ class _Search:
         matching = matcher.find_secret(secret.digest, query) if secret else matcher.find(query)
         found = self._give_titles(matching)
         groups = hit_grouping.SessionGroups(found)
-        ranked: dict[Session, list[text_matches.FoundText]] = {}
+        ranked: dict[SessionKey, list[text_matches.FoundText]] = {}
         if self._options.recent:
             order = groups.order_by_time()
         else:
@@ -252,11 +252,11 @@ class _Search:
 
     def _rank(
         self,
-        names: Sequence[Session],
+        names: Sequence[SessionKey],
         groups: hit_grouping.SessionGroups,
         found: Found,
         query: query_tree.Query,
-    ) -> dict[Session, list[text_matches.FoundText]]:
+    ) -> dict[SessionKey, list[text_matches.FoundText]]:
         """Return the best texts of sessions, best session first, or the newest."""
         recent = self._options.recent
         limit = max(self._options.per_session, _MIN_COMPARED)
@@ -304,7 +304,7 @@ class _Search:
 
     def _iter_hits(
         self,
-        ranked: Mapping[Session, Sequence[text_matches.FoundText]],
+        ranked: Mapping[SessionKey, Sequence[text_matches.FoundText]],
         groups: hit_grouping.SessionGroups,
         found: Found,
     ) -> Iterator[Hit]:

@@ -31,7 +31,7 @@ from recollect.search.matching import Found
 from recollect.search.query_plan import ROLES, ProjectName, TextReader, is_model, is_tool
 from recollect.search.query_tree import FieldTerm, TextField
 from recollect.search.ranking import score_roughly, score_session
-from recollect.search.word_lookup import FILES, SHARE_SHIFT, WHOLE_SHARE, Session, TextShares
+from recollect.search.word_lookup import FILES, SHARE_SHIFT, WHOLE_SHARE, SessionKey, TextShares
 from recollect.session.queue import find_joined, split_prompts
 from recollect.store.text_matches import FoundText, TextCounts, unpack_place
 from recollect.store.text_queries import TextQueries
@@ -67,7 +67,7 @@ class SessionGroups:
         files = defaultdict[int, list[int]](list)
         for kind in self._sizes:
             files[kind >> 12 & FILES].append(kind)
-        self._members: dict[Session, list[int]] = {}
+        self._members: dict[SessionKey, list[int]] = {}
         for file, kinds in files.items():
             self._members.setdefault(found.names[file], []).extend(kinds)
         self._newest = {
@@ -77,11 +77,11 @@ class SessionGroups:
             name: sum(map(self._sizes.__getitem__, kinds)) for name, kinds in self._members.items()
         }
 
-    def order_by_time(self) -> list[Session]:
+    def order_by_time(self) -> list[SessionKey]:
         """Return the sessions sorted by their newest text."""
         return sorted(self._newest, key=lambda name: -self._newest[name])
 
-    def order_roughly(self) -> list[Session]:
+    def order_roughly(self) -> list[SessionKey]:
         """Return the sessions sorted by the rough score of their best text."""
         rough = self._scores
         scores = {
@@ -97,16 +97,16 @@ class SessionGroups:
             parts[kind >> 8 & 15] += count
         return parts
 
-    def cover(self, name: Session) -> float:
+    def cover(self, name: SessionKey) -> float:
         """Return the share of the query that the texts of a session contain together."""
         return self._found.session_coverages.get(name, 1.0)
 
     def list_texts(
-        self, names: Collection[Session], limit: int, *, recent: bool
-    ) -> dict[Session, list[int]]:
+        self, names: Collection[SessionKey], limit: int, *, recent: bool
+    ) -> dict[SessionKey, list[int]]:
         """Return the handles of the `limit` best, or newest, texts of each session."""
         wanted: dict[int, list[tuple[float, int]]] = {}
-        texts: dict[Session, list[tuple[float, int]]] = {name: [] for name in names}
+        texts: dict[SessionKey, list[tuple[float, int]]] = {name: [] for name in names}
         for name in names:
             kinds = self._members[name] if recent else self._choose_kinds(name, limit)
             wanted |= dict.fromkeys(kinds, texts[name])
@@ -119,7 +119,7 @@ class SessionGroups:
             for name, scored in texts.items()
         }
 
-    def _choose_kinds(self, name: Session, limit: int) -> list[int]:
+    def _choose_kinds(self, name: SessionKey, limit: int) -> list[int]:
         """Return the kinds of the `limit` best texts of a session."""
         chosen: list[int] = []
         for kind in sorted(self._members[name], key=self._score, reverse=True):

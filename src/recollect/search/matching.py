@@ -49,13 +49,13 @@ class Found(Struct, frozen=True, kw_only=True):
     """For each text, a number that encodes its place and the share of the query in it."""
     sizes: Counter[int]
     """The number of texts by kind."""
-    names: Mapping[int, word_lookup.Session]
+    names: Mapping[int, word_lookup.SessionKey]
     """The sessions of their files."""
     shares: word_lookup.TextShares = word_lookup.TextShares()
     """The share of the query that each text contains."""
-    missing: Mapping[word_lookup.Session, tuple[str, ...]]
+    missing: Mapping[word_lookup.SessionKey, tuple[str, ...]]
     """The words missing from each session."""
-    session_coverages: Mapping[word_lookup.Session, float]
+    session_coverages: Mapping[word_lookup.SessionKey, float]
     """The share of the query in each session; 1 for sessions that are not included."""
     query: Query
     """The query that was run."""
@@ -143,12 +143,12 @@ class Matcher:
         )
         return self._make_found(matches, query)
 
-    def _name_session(self, file_id: int) -> word_lookup.Session:
+    def _name_session(self, file_id: int) -> word_lookup.SessionKey:
         """Return the session of a file."""
         file = self._queries.files[file_id]
         return file.session_id or file.path
 
-    def _name_sessions(self, matches: Matches) -> dict[int, word_lookup.Session]:
+    def _name_sessions(self, matches: Matches) -> dict[int, word_lookup.SessionKey]:
         """Return the session of each file with a match."""
         return {file: self._name_session(file) for file in matches.files}
 
@@ -293,8 +293,8 @@ def _join(node: Node, others: Sequence[Node]) -> Node:
 
 
 def _keep_best(
-    coverages: Mapping[word_lookup.Session, float],
-) -> dict[word_lookup.Session, float]:
+    coverages: Mapping[word_lookup.SessionKey, float],
+) -> dict[word_lookup.SessionKey, float]:
     """Return the sessions above a fraction of the best one's share."""
     threshold = _MIN_SHARE * max(coverages.values(), default=0.0)
     return {name: coverage for name, coverage in coverages.items() if coverage >= threshold}
@@ -307,7 +307,7 @@ def _keep_best_texts(found: Found) -> Found:
     if min(shares) >= _MIN_SHARE * max(shares) and listed.keys() >= set(found.names.values()):
         return found
     kinds = [(kind, share_of_kind(kind), found.names[file_of(kind)]) for kind in found.sizes]
-    best: dict[word_lookup.Session, int] = {}
+    best: dict[word_lookup.SessionKey, int] = {}
     for _, share, name in kinds:
         best[name] = max(share, best.get(name, 0))
     left_out = {

@@ -39,7 +39,7 @@ _MAX_PLACED: Final = 1_000
 FILES: Final = (1 << SHARE_SHIFT - 12) - 1
 """The bits of a kind for the number of its file, above twelve other bits."""
 
-Session = str
+SessionKey = str
 """Identifies a session: its id, or the path of a file without one."""
 
 
@@ -274,11 +274,11 @@ def share_of(coverage: float) -> int:
 
 
 def cover_sessions(
-    words: Sequence[WordMatches], names: Mapping[int, Session]
-) -> dict[Session, dict[str, float]]:
+    words: Sequence[WordMatches], names: Mapping[int, SessionKey]
+) -> dict[SessionKey, dict[str, float]]:
     """Return the share of the query in each session, by word."""
     total = sum(word.rarity for word in words)
-    sessions: dict[Session, dict[str, float]] = {}
+    sessions: dict[SessionKey, dict[str, float]] = {}
     for word in words:
         for quality, matches in reversed(word.levels):
             for file in names.keys() & matches.files:

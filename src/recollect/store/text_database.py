@@ -36,7 +36,7 @@ _WORD: Final = re.compile(rb"[^ ]+")
 T = TypeVar("T")
 
 
-class KeptConnection:
+class CachedConnection:
     """A read connection that a server reuses, because a new one reads and checks all pages again.
 
     One search at a time uses it; others open their own. It is closed when the index has been
@@ -44,12 +44,12 @@ class KeptConnection:
     """
 
     def __init__(self) -> None:
-        self._kept: list[tuple[int | None, apsw.Connection]] = []
+        self._cached: list[tuple[int | None, apsw.Connection]] = []
 
     def take(self, path: Path, terms: str) -> apsw.Connection | None:
         """Return the connection; None if there is none to this index, or another search uses it."""
         try:
-            inode, connection = self._kept.pop()
+            inode, connection = self._cached.pop()
         except IndexError:
             return None
         if inode == _find_inode(path) and _is_sound_for(connection, terms):
@@ -59,15 +59,15 @@ class KeptConnection:
 
     def keep(self, inode: int | None, connection: apsw.Connection) -> None:
         """Keep a connection to the file `inode` for the next search, unless there is one."""
-        if self._kept:
+        if self._cached:
             connection.close()
         else:
-            self._kept.append((inode, connection))
+            self._cached.append((inode, connection))
 
     def close(self) -> None:
         """Close the connection."""
-        while self._kept:
-            self._kept.pop()[1].close()
+        while self._cached:
+            self._cached.pop()[1].close()
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def read_texts(
     terms: str,
     *,
     deletes_damaged: bool = True,
-    kept: KeptConnection | None = None,
+    cache: CachedConnection | None = None,
 ) -> Iterator[apsw.Connection | None]:
     """Open the full-text index in a data directory for reading; None unless it has these terms.
 
@@ -89,15 +89,15 @@ def read_texts(
         with ExitStack() as stack, schema.translate_errors(path, REMEDY):
             # Before it is opened, in case another index replaces it meanwhile.
             inode = _find_inode(path)
-            connection = kept.take(path, terms) if kept else None
+            connection = cache.take(path, terms) if cache else None
             connection = connection or _open_if_made_for(path, terms)
             if connection is not None:
                 stack.callback(connection.close)
                 identity = read_identity(connection)
             yield connection
-            if connection is not None and kept is not None:
+            if connection is not None and cache is not None:
                 stack.pop_all()
-                kept.keep(inode, connection)
+                cache.keep(inode, connection)
     except schema.DamagedIndex:
         if deletes_damaged:
             _delete_damaged(path, terms, identity)

@@ -21,7 +21,7 @@ from recollect.documents.kinds import TextKind
 from recollect.store.catalog import Names
 from recollect.store.database import snapshot
 from recollect.store.text_conditions import Check, Condition, has_part
-from recollect.store.text_database import KeptConnection, open_in_memory, read_texts
+from recollect.store.text_database import CachedConnection, open_in_memory, read_texts
 from recollect.store.text_matches import FoundText, Matches, TextCounts, concatenate
 from recollect.store.text_rows import SLOTS, FreshTexts, IndexedFile, TextWriter
 from recollect.store.vocabulary import Vocabulary
@@ -35,7 +35,7 @@ _COLUMNS: Final = (
     "id file_id position length number part tool is_error is_subagent is_copy cwd key".split()
 )
 _LIST: Final = ", ".join(f"texts.{name}" for name in _COLUMNS)
-_IS_SAID: Final = f"""(
+_IS_UNIQUE: Final = f"""(
 places.place & {15 << 8} <> {TextKind.QUEUED << 8} OR NOT EXISTS (
     SELECT 1 FROM texts AS queued JOIN texts AS prompt
     ON prompt.call = queued.call AND prompt.file_id = queued.file_id AND prompt.part <> queued.part
@@ -45,11 +45,11 @@ places.place & {15 << 8} <> {TextKind.QUEUED << 8} OR NOT EXISTS (
 
 _BY_WORDS: Final = (
     "FROM words CROSS JOIN places ON places.id = words.rowid {texts} "
-    f"WHERE words MATCH ? AND {_IS_SAID} AND {{condition}} ORDER BY words.rowid DESC"
+    f"WHERE words MATCH ? AND {_IS_UNIQUE} AND {{condition}} ORDER BY words.rowid DESC"
 )
 _TEXTS: Final = "CROSS JOIN texts ON texts.id = places.id"
 _BY_FIELDS: Final = (
-    f"FROM texts CROSS JOIN places ON places.id = texts.id WHERE {_IS_SAID} AND {{condition}} "
+    f"FROM texts CROSS JOIN places ON places.id = texts.id WHERE {_IS_UNIQUE} AND {{condition}} "
     "ORDER BY texts.id DESC"
 )
 _HANDLE: Final = "places.id * {tables} + {number}"
@@ -374,7 +374,7 @@ def _measure_density(api: apsw.FTS5ExtensionApi, *_: Any) -> float:
     return count / (count + 0.3 + 0.9 * api.column_size(0) / average)
 
 
-class KeptTexts:
+class TextIndexCache:
     """The data of the full-text index that a server caches between searches.
 
     It consists of a connection with its page cache, and of tables that are valid until the index
@@ -382,7 +382,7 @@ class KeptTexts:
     """
 
     def __init__(self) -> None:
-        self.connection = KeptConnection()
+        self.connection = CachedConnection()
         self._read: tuple[int, _Tables] | None = None
 
     def find_tables(self, connection: apsw.Connection) -> _Tables:
@@ -407,7 +407,7 @@ def open_text_queries(
     directory: Path,
     version: str,
     tokenizer: str,
-    kept: KeptTexts | None = None,
+    cache: TextIndexCache | None = None,
     fresh: FreshTexts | None = None,
 ) -> Iterator[TextQueries]:
     """Open the full-text index in a data directory, with texts that it does not have yet.
@@ -415,13 +415,13 @@ def open_text_queries(
     Without an index with these terms, there are only the additional texts. A damaged index is
     deleted, and `DamagedIndex` is raised.
     """
-    with read_texts(directory, version, kept=kept.connection if kept else None) as connection:
+    with read_texts(directory, version, cache=cache.connection if cache else None) as connection:
         if connection is None:
             tables = _Tables(open_in_memory(tokenizer))
             yield TextQueries(_add_texts(tables, tokenizer, fresh), has_index=False)
             return
         with snapshot(connection):
-            tables = kept.find_tables(connection) if kept else _Tables(connection)
+            tables = cache.find_tables(connection) if cache else _Tables(connection)
             yield TextQueries(_add_texts(tables, tokenizer, fresh), has_index=True)
 
 

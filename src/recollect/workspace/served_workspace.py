@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from recollect.search.engine import SearchOptions, SearchResult
     from recollect.session.session import Session
     from recollect.session.turns import Turn
-    from recollect.store.text_queries import KeptTexts
+    from recollect.store.text_queries import TextIndexCache
     from recollect.usage.ledger_access import LedgerCache, UsageLedger
     from recollect.usage.reports import UsageReport
     from recollect.workspace.activity_overview import CallCounts, OverviewReports
@@ -105,7 +105,7 @@ class ServedWorkspace(workspace.Workspace):
         self._ahead.shutdown(wait=False, cancel_futures=True)
         self._outlining.shutdown(wait=False, cancel_futures=True)
         self.indexer.stop()
-        self._kept_texts.close()
+        self._text_cache.close()
         super().close()
 
     @property
@@ -321,7 +321,7 @@ class ServedWorkspace(workspace.Workspace):
                 self.find_transcripts(),
                 options,
                 index_complete=is_complete,
-                kept=self._kept_texts,
+                cache=self._text_cache,
             )
         except DamagedIndex:
             return None
@@ -353,10 +353,10 @@ class ServedWorkspace(workspace.Workspace):
         return found[0], None
 
     @cached_property
-    def _kept_texts(self) -> KeptTexts:
-        from recollect.store.text_queries import KeptTexts
+    def _text_cache(self) -> TextIndexCache:
+        from recollect.store.text_queries import TextIndexCache
 
-        return KeptTexts()
+        return TextIndexCache()
 
     @cached_property
     def _ledgers(self) -> LedgerCache:
