@@ -51,7 +51,7 @@ def may_be_assigned(data: bytes, start: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_assigned(around: bytes, start: int) -> bool:
-    """Do the same; cached, because transcripts contain most output twice."""
+    """Return the result of `may_be_assigned`; cached, because most output is recorded twice."""
     found = _LONG_VALUE.match(around, start)
     if found is not None:
         value = around[found.start(1) : found.start(1) + _VALUE_SAMPLE]

@@ -1,4 +1,4 @@
-"""Find what a policy masks: secrets by rule, personal data, and kinds defined by the user."""
+"""Find secrets under a policy: by rule, personal data, and kinds defined by the user."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""The index: the only SQL. Entered through the names here and seven modules.
+"""The index. All SQL is here; import from this package or from seven of its modules.
 
 `data_directory` locates the index. `text_conditions`, `text_queries` and `usage_queries` query it,
 and `text_matches` has the results of text queries. `quick_totals` has the figures of a status line,

@@ -94,7 +94,7 @@ def sync(
 def sync_with_parts(
     directory: Path, transcripts: Sequence[Transcript], limits: Limits = Limits()
 ) -> dict[str, FileParts]:
-    """Do the same, and return the parts of changed files that lists need, by path."""
+    """Update the index; return the parts of changed files that lists need, by path."""
     parts: dict[str, FileParts] = {}
     fingerprint = find_price_fingerprint()
     _run(directory, SyncRequest(transcripts, None, fingerprint, False, None, limits, parts))

@@ -375,7 +375,7 @@ def query_ledger_of(
     prices: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> tuple[T, str | None]:
-    """Do the same with the ledger of some roots, counted as if the index had no others."""
+    """Query the ledger of some roots, counted as if the index had no others, as `query_ledger`."""
     return query_ledger(
         directory,
         transcripts,

@@ -1,4 +1,4 @@
-"""Shared by all requests: settings, keys, the workspace and running conversations."""
+"""Objects that all requests share: settings, keys, the workspace and running conversations."""
 
 from recollect.reader.line_blocks import mask_by_default
 from recollect.redact.own_rules import use_own_rules
