@@ -144,11 +144,11 @@ def scan_growing_file() -> str:
         growing, beside = Path(folder, "growing.jsonl"), Path(folder, "beside.jsonl")
         growing.write_text(f"{TOKENS[0]}\n{TOKENS[1]}")
         mask = Mask(DEFAULT_POLICY)
-        assert mask.records is not None
-        with mask.records.scan_in_background([str(growing)]):
+        assert mask.record_mask is not None
+        with mask.record_mask.scan_in_background([str(growing)]):
             growing.write_text(f"{TOKENS[0]}\n{TOKENS[1]}\n{TOKENS[2]}\n")
             beside.write_text(f"{TOKENS[3]}\n")
-            mask.records.finish_scan([str(growing), str(beside)])
+            mask.record_mask.finish_scan([str(growing), str(beside)])
     # In hexadecimal only what is known is found.
     return mask.text(" ".join(each.encode().hex() for each in TOKENS[:5]))
 

@@ -222,11 +222,11 @@ def list_masked_values(
 def _iter_places(
     parts: Iterable[SessionPart], redactor: Redactor, level: Level
 ) -> Iterator[_Place]:
-    records = RecordMask(redactor)
+    record_mask = RecordMask(redactor)
     for part in parts:
         # A view may show the middle of a key, which only the record shows to be one; a value may
         # be recognisable only in a turn that is not exported.
-        records.scan(iter_files(part.session))
+        record_mask.scan(iter_files(part.session))
         for turn, text in _iter_texts(part, level):
             yield _Place(part.session.id, turn, text, redactor.collect_secrets(text))
 

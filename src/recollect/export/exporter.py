@@ -75,23 +75,23 @@ class Exporter:
 
     def scan_in_background(self, files: Iterable[str]) -> AbstractContextManager[None]:
         """Scan files on other cores while the block opens and collects a session."""
-        records = self._mask.records
-        return records.scan_in_background(files) if records else nullcontext()
+        record_mask = self._mask.record_mask
+        return record_mask.scan_in_background(files) if record_mask else nullcontext()
 
     def collect_secrets(self, open_session: Callable[[], Session]) -> Session:
         """Open a session and remember its secrets, so that they are masked in all others too."""
-        records = self._mask.records
+        record_mask = self._mask.record_mask
         # Without redaction nothing is masked, not even the values that are masked on display.
-        with masked_by(records.collect_secrets if records else None):
+        with masked_by(record_mask.collect_secrets if record_mask else None):
             return open_session()
 
     def open_masked(self, open_session: Callable[[], Session]) -> Session:
         """Open a session for export: its records are masked before any view cuts their text."""
         session = self.collect_secrets(open_session)
-        records = self._mask.records
-        if records is None or not records.is_needed:
+        record_mask = self._mask.record_mask
+        if record_mask is None or not record_mask.is_needed:
             return session
-        with masked_by(records):
+        with masked_by(record_mask):
             return open_session()
 
     def stream(self, part: SessionPart) -> Iterator[bytes]:
@@ -181,19 +181,19 @@ class Exporter:
         )
 
     def _collect(self, part: SessionPart) -> ExportContent:
-        records = self._mask.records
-        if part.reopen is None or records is None:
+        record_mask = self._mask.record_mask
+        if part.reopen is None or record_mask is None:
             # Files beside a session are read here, and shortened like its records.
-            with masked_by(records):
+            with masked_by(record_mask):
                 return collect(part, self.options, self._mask)
         with masked_by(None):
             content = collect(part, self.options, masking.Mask(None))
-        records.finish_scan(iter_files(part.session))
+        record_mask.finish_scan(iter_files(part.session))
         beside = (content.metadata, *content.notices)
         is_beside = any(self._mask.collect_secrets(document) for document in beside)
-        if not (records.is_needed or self._mask.hides_persons or is_beside):
+        if not (record_mask.is_needed or self._mask.hides_persons or is_beside):
             return content
-        with masked_by(records):
+        with masked_by(record_mask):
             session = part.reopen()
         return self._collect(replace(part, session=session, is_masked=True, reopen=None))
 

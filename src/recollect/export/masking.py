@@ -73,7 +73,7 @@ class RecordMask:
     @property
     def is_needed(self) -> bool:
         """Return whether any line so far contains a secret."""
-        return bool(self._secret_lines) or self._redactor.is_aware
+        return bool(self._secret_lines) or self._redactor.knows_any
 
     @contextmanager
     def scan_in_background(self, files: Iterable[str]) -> Iterator[None]:
@@ -232,7 +232,7 @@ class Mask:
         if self._redactor is not None and is_wrapped:
             self._last = self._redactor.without_likely()
         self._markup = _LINE_BREAK if is_wrapped else _SPAN
-        self.records = RecordMask(self._redactor) if self._redactor is not None else None
+        self.record_mask = RecordMask(self._redactor) if self._redactor is not None else None
         """Masks records while they are decoded."""
         self.hides_persons = policy is not None and policy != policy.for_records
         """Whether to mask personal data, which is not masked in records."""
@@ -259,7 +259,7 @@ class Mask:
         redactor = self._redactor
         if redactor is None:
             return document
-        if is_clean and not (redactor.is_aware and redactor.has_known(join_texts(document))):
+        if is_clean and not (redactor.knows_any and redactor.has_known(join_texts(document))):
             return document
         return _mask_struct(document, redactor)
 

@@ -72,7 +72,7 @@ def learn_record(line: bytes, redactor: Redactor) -> bool:
 
 def contains_known(line: bytes, redactor: Redactor) -> bool:
     """Return whether a record contains a known secret, in any encoding."""
-    return redactor.is_aware and redactor.contains_known(_read_strings(line))
+    return redactor.knows_any and redactor.contains_known(_read_strings(line))
 
 
 def mask_record(line: bytes, redactor: Redactor, recorded: Sequence[Match] | None = None) -> bytes:

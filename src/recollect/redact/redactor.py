@@ -263,7 +263,7 @@ class Redactor:
         return to_findings(matches, data, text)
 
     @property
-    def is_aware(self) -> bool:
+    def knows_any(self) -> bool:
         """Whether any known secret may also be in other texts."""
         return bool(self._known)
 

@@ -25,8 +25,8 @@ _ASIDES = (InputKind.INJECTED, InputKind.COMMAND_OUTPUT, InputKind.SHELL_OUTPUT)
 START = ""
 """The start of a file, where a record is expected."""
 
-NOWHERE = "<nowhere>"
-"""Represents a lost record."""
+LOST = "<nowhere>"
+"""Stands for a record that is lost."""
 
 
 class Branch(Struct, frozen=True):
@@ -66,8 +66,8 @@ def find_branches(
             prompts[anchors[uuid]].append(uuid)
         elif isinstance(link, Assistant) and link.message and link.message.model != SYNTHETIC_MODEL:
             replies[anchors[uuid]].setdefault(link.message.id or uuid, uuid)
-    prompts.pop(NOWHERE, None)
-    replies.pop(NOWHERE, None)
+    prompts.pop(LOST, None)
+    replies.pop(LOST, None)
     replies.pop(START, None)
     if not rewound_to_start:
         prompts.pop(START, None)
@@ -170,7 +170,7 @@ def _is_answered(tree: Tree, kinds: dict[str, InputKind], uuid: str) -> bool:
 
 
 def _find_anchors(tree: Tree, asides: set[str]) -> dict[str, str]:
-    """Return the record that each link continues, past transparent ones; NOWHERE if it is lost."""
+    """Return the record that each link continues, past transparent ones; LOST if it is lost."""
     anchors: dict[str, str] = {}
     for uuid in tree.links:
         found = anchors.get(uuid) or _find_stop(tree, uuid, asides)
@@ -188,7 +188,7 @@ def _find_stop(tree: Tree, uuid: str, asides: set[str]) -> str | None:
     """Return the anchor of `uuid` if it can be determined without going further up."""
     above = tree.parents[uuid]
     if above is None:
-        return NOWHERE if tree.links[uuid].parent_uuid else START
+        return LOST if tree.links[uuid].parent_uuid else START
     is_opaque = isinstance(tree.links[above], _OPAQUE)
     return above if is_opaque and above not in asides else None
 

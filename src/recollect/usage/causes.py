@@ -111,20 +111,20 @@ def split_message(measures: Measures, costs: list[int], case: ReplyCase) -> dict
 
     The parts always add up to the tokens and to the cost of the message.
     """
-    purse, note = _UnattributedUsage(measures, costs), case.note
+    usage, note = _UnattributedUsage(measures, costs), case.note
     if case.is_subagent:
-        return purse.close(Cause.SUBAGENTS)
+        return usage.close(Cause.SUBAGENTS)
     if note is not None and note.is_superseded:
-        return purse.close(Cause.RETRIES)
+        return usage.close(Cause.RETRIES)
     if note is not None and note.follows_compaction:
-        purse.take_sent(Cause.COMPACTIONS, measures.tokens.prompt)
+        usage.take_sent(Cause.COMPACTIONS, measures.tokens.prompt)
     repeated = min(case.cached_before, measures.tokens.prompt) - measures.tokens.cache_read
     is_retry = note is not None and note.follows_error
-    purse.take_sent(Cause.RETRIES if is_retry else Cause.CACHE_REBUILDS, max(repeated, 0))
-    purse.take(Cause.LONG_CONTEXTS, "cache_read", measures.tokens.cache_read - LONG_CONTEXT)
+    usage.take_sent(Cause.RETRIES if is_retry else Cause.CACHE_REBUILDS, max(repeated, 0))
+    usage.take(Cause.LONG_CONTEXTS, "cache_read", measures.tokens.cache_read - LONG_CONTEXT)
     if note is not None:
-        purse.take(Cause.THINKING, "output", note.thinking_tokens)
-    return purse.close(Cause.OTHER)
+        usage.take(Cause.THINKING, "output", note.thinking_tokens)
+    return usage.close(Cause.OTHER)
 
 
 def attribute_messages(

@@ -48,7 +48,7 @@ _LINE = (
 
 def preload(templates: templating.Templates) -> None:
     """Render a hidden turn, to load the modules and templates of rendering."""
-    templates.warm_up()
+    templates.preload()
     record = decode_record(_LINE)
     session = Session([record] if record else ())
     for view in build_turn_views(session):
@@ -172,7 +172,7 @@ def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         parts.services.workspace.changes.attach(asyncio.get_running_loop())
         parts.services.workspace.indexer.start()
-        warming = asyncio.create_task(asyncio.to_thread(preload, parts.templates))
+        preloading = asyncio.create_task(asyncio.to_thread(preload, parts.templates))
         try:
             yield
         finally:
@@ -182,7 +182,7 @@ def _make_lifespan(parts: AppParts) -> Lifespan[Starlette]:
                 await parts.services.conversations.close()
             finally:
                 await asyncio.to_thread(parts.services.workspace.close)
-            await warming
+            await preloading
 
     return lifespan
 

@@ -286,7 +286,7 @@ class Templates:
             translator=translator,
         )
 
-    def warm_up(self) -> None:
+    def preload(self) -> None:
         """Load the templates that are most likely to be needed first."""
         for name in _FIRST_TEMPLATES:
             self._environment.get_template(name)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from recollect.workspace.resources import WorkspaceResources
     from recollect.workspace.workspace import Workspace
 
-_GROWN: Final = (Growth.UNCHANGED, Growth.APPENDED, Growth.RACY)
+_STILL_VALID: Final = (Growth.UNCHANGED, Growth.APPENDED, Growth.RACY)
 _BESIDE: Final = ("/subagents/", "/tool-results/")
 
 
@@ -289,7 +289,7 @@ def _find_read_end(file: str, state: FileState) -> int:
     if growth is Growth.UNCHANGED and state.position:
         # A last line without its end was read too, and will be read again when it has one.
         return state.size
-    return state.position if growth in _GROWN else 0
+    return state.position if growth in _STILL_VALID else 0
 
 
 def _name_session(file: str) -> str:
