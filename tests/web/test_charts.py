@@ -14,10 +14,10 @@ from recollect.web.charts import (
     Bar,
     Rule,
     Slice,
-    draw_columns,
-    draw_rows,
-    draw_share,
     find_ticks,
+    render_columns,
+    render_rows,
+    render_share,
 )
 from recollect.web.pages.usage_page import lay_out, rule_months
 
@@ -40,7 +40,7 @@ def charts(draw: st.DrawFn) -> tuple[list[str], list[Bar]]:
 
 def test_months_are_ruled() -> None:
     """Labels are only at the lines that start a month."""
-    drawing = draw_columns(["a", "b"], [], format_rate, "Cost", [Rule(1, "Nov <"), Rule(0, "")])
+    drawing = render_columns(["a", "b"], [], format_rate, "Cost", [Rule(1, "Nov <"), Rule(0, "")])
     assert [each.attrib["x1"] for each in ET.fromstring(drawing).iter("line")][-2:] == ["50%", "0%"]
     assert [each.text for each in ET.fromstring(drawing).iter("text")][-1] == "Nov <"
 
@@ -48,7 +48,7 @@ def test_months_are_ruled() -> None:
 def test_the_name_of_the_last_month_stays_within_the_drawing() -> None:
     """At the right edge it is on the left of its rule."""
     days = [str(number) for number in range(100)]
-    drawing = draw_columns(days, [], format_rate, "Cost", [Rule(60, "Feb"), Rule(97, "Mar")])
+    drawing = render_columns(days, [], format_rate, "Cost", [Rule(60, "Feb"), Rule(97, "Mar")])
     labels = [each.attrib for each in ET.fromstring(drawing).iter("text")][-2:]
     assert [(each["x"], each["text-anchor"]) for each in labels] == [
         ("60%", "start"),
@@ -83,7 +83,7 @@ def test_columns_are_drawn() -> None:
         Bar(label="a", title="a: $2", slices=(Slice(0, 2.0),), slot=0),
         Bar(label="c", title="c: unknown", is_open=True, slot=2),
     ]
-    assert draw_columns(["a", "b", "c"], bars, format_rate, "Cost") == (
+    assert render_columns(["a", "b", "c"], bars, format_rate, "Cost") == (
         '<div class="columns"><svg class="drawing" width="50" height="236" aria-hidden="true">'
         '<text x="42" y="163.5" text-anchor="end">$0.5</text>'
         '<text x="42" y="117" text-anchor="end">$1</text>'
@@ -120,10 +120,10 @@ def test_the_peak_is_named(highest: int, anchor: str) -> None:
         )
         for at in range(3)
     ]
-    drawing = draw_columns(["a", "b", "c"], bars, format_rate, "Cost")
+    drawing = render_columns(["a", "b", "c"], bars, format_rate, "Cost")
     (named,) = re.findall(r'<text class="peak"[^>]* text-anchor="(\w+)">([^<]+)<', drawing)
     assert named == (anchor, f"&lt;{highest}&gt;, $9")
-    assert "peak" not in draw_columns(["a", "b"], bars[:2], format_rate, "Cost")
+    assert "peak" not in render_columns(["a", "b"], bars[:2], format_rate, "Cost")
 
 
 def test_the_average_is_a_line() -> None:
@@ -131,20 +131,20 @@ def test_the_average_is_a_line() -> None:
     axis = [str(at) for at in range(8)]
     bars = [Bar(label="a", title="a", slices=(Slice(0, 2.0),), slot=0)]
     average = [2.0, 0.0, 0.0, 0.0, 1.0]
-    drawing = draw_columns(axis, bars, format_rate, "Cost", average=average)
+    drawing = render_columns(axis, bars, format_rate, "Cost", average=average)
     (inner,) = (each for each in ET.fromstring(drawing).iter("svg") if "viewBox" in each.attrib)
     assert inner.attrib["viewBox"] == "0 0 8 236"
     assert [each.attrib["points"] for each in inner.iter("polyline")] == [
         "3.5,20 4.5,206 6.5,206 7.5,113"
     ]
-    assert "polyline" not in draw_columns(axis, bars, format_rate, "Cost")
+    assert "polyline" not in render_columns(axis, bars, format_rate, "Cost")
 
 
 @given(charts())
 def test_columns_stay_within_the_drawing(chart: tuple[list[str], list[Bar]]) -> None:
     """Any figures give well-formed SVG without style or script, and no box of negative size."""
     axis, bars = chart
-    drawing = ET.fromstring(draw_columns(axis, bars, format_rate, HOSTILE))
+    drawing = ET.fromstring(render_columns(axis, bars, format_rate, HOSTILE))
     tags = {each.tag for each in drawing.iter()}
     assert tags <= {
         "div", "svg", "defs", "pattern", "rect", "line", "g", "title", "text"
@@ -164,7 +164,7 @@ def test_rows_fill_the_width_at_most(bars: list[Bar]) -> None:
     """The largest bar is as wide as the drawing, and none is wider."""
     widths = [
         sum(float(box.attrib["width"].rstrip("%")) for box in row.iter("rect"))
-        for row in ET.fromstring(draw_rows(bars, "all")).iter("g")
+        for row in ET.fromstring(render_rows(bars, "all")).iter("g")
     ]
     assert len(widths) == len(bars)
     assert all(width <= 100.1 for width in widths)
@@ -179,7 +179,7 @@ def test_unknown_is_never_nothing() -> None:
         Bar(label="part", title="", slices=(Slice(1, 5),), is_open=True),
         Bar(label="all", title="", slices=(Slice(0, 10),)),
     ]
-    boxes = [box for box in _list_boxes(draw_rows(bars, "")) if "x" in box]
+    boxes = [box for box in _list_boxes(render_rows(bars, "")) if "x" in box]
     assert [(box["class"], box["x"], box["width"]) for box in boxes] == [
         ("unknown", "0%", "12%"),
         ("series-1", "0%", "50%"),
@@ -198,7 +198,7 @@ def test_unknown_is_never_nothing() -> None:
 )
 def test_shares(value: float | None, most: float, box: dict[str, str]) -> None:
     """A row's bar is as long as its share of the largest; an unknown one looks different."""
-    assert _list_boxes(draw_share(value, most)) == [box]
+    assert _list_boxes(render_share(value, most)) == [box]
 
 
 @given(st.floats(1e-9, 1e15))

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from recollect.web.charts import (
     HeatMapWords,
-    draw_heat_map,
-    draw_months,
-    draw_week,
     find_thresholds,
+    render_heat_map,
+    render_months,
+    render_week,
 )
 from tests.web.markup import find_texts
 
@@ -26,7 +26,7 @@ WORDS = HeatMapWords(
 
 def test_a_day_with_activity_is_a_link() -> None:
     """It has its figure, escaped; other days are drawn without a link."""
-    picture = draw_heat_map({LAST: 2.0, date(2026, 11, 9): 0.0}, LAST, 2, WORDS)
+    picture = render_heat_map({LAST: 2.0, date(2026, 11, 9): 0.0}, LAST, 2, WORDS)
     assert str(picture) == (
         '<svg class="heat" viewBox="0 0 58 115" role="group" aria-label="Activity &amp; more">'
         '<text x="30" y="11">Nov</text>'
@@ -47,7 +47,7 @@ def test_a_day_with_activity_is_a_link() -> None:
 def test_every_value_has_a_level(values: list[float]) -> None:
     """Levels rise with the value, from 1 to 4."""
     days = {LAST - timedelta(days=at): value for at, value in enumerate(values)}
-    picture = draw_heat_map(days, LAST, 53, WORDS).encode()
+    picture = render_heat_map(days, LAST, 53, WORDS).encode()
     assert len(find_texts(picture, "a", href="")) == len(values)
     thresholds = find_thresholds(values)
     assert thresholds == sorted(thresholds)
@@ -56,7 +56,7 @@ def test_every_value_has_a_level(values: list[float]) -> None:
 
 def test_a_week_is_drawn_before_the_last() -> None:
     """Bars share one scale; a day without anything has no height."""
-    assert str(draw_week([1, 0], [2])) == (
+    assert str(render_week([1, 0], [2])) == (
         '<svg class="week" width="105" height="31" aria-hidden="true"><path d="M0 30.5h105"/>'
         '<rect class="previous" x="0" y="2.0" width="12" height="28.0"/>'
         '<rect class="current" x="3" y="16.0" width="6" height="14.0"/>'
@@ -67,7 +67,7 @@ def test_a_week_is_drawn_before_the_last() -> None:
 def test_months_without_results_keep_their_place() -> None:
     """From the oldest to the newest, at most two years of them; each bar leads to its results."""
     counts = {"2026-11": 4, "2026-02": 2, "2023-01": 9}
-    picture = draw_months(counts, {month: f"/search?q=a&m={month}" for month in counts})
+    picture = render_months(counts, {month: f"/search?q=a&m={month}" for month in counts})
     assert str(picture) == (
         '<svg class="months" viewBox="0 0 24 32" preserveAspectRatio="none" width="100%" '
         'height="32" aria-hidden="true"><path d="M0 30.5h24"/>'

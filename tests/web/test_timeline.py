@@ -12,7 +12,7 @@ from recollect.web.pages.timeline_page import (
     TimelineBar,
     TimelineMaker,
     assign_lanes,
-    draw_timeline,
+    render_timeline,
 )
 from recollect.web.templating import Translator
 from tests.versions.small_project import SESSION as SMALL
@@ -27,7 +27,7 @@ def _make(start: float, end: float, title: str = "") -> TimelineBar:
 
 def test_time_is_to_scale_without_the_pauses() -> None:
     """Two turns of the same length are equally wide, and the hour between them is written."""
-    drawn = draw_timeline([_make(0, 60), _make(3660, 3720)], lambda pause: f"{pause:.0f} ms")
+    drawn = render_timeline([_make(0, 60), _make(3660, 3720)], lambda pause: f"{pause:.0f} ms")
     widths = re.findall(r'class="turn" x="([\d.]+)" y="24" width="([\d.]+)"', drawn)
     assert widths == [("12.0", "600.0"), ("658.0", "600.0")]
     assert ">3600000 ms</text>" in drawn
@@ -37,7 +37,7 @@ def test_lengths_of_pauses_do_not_overlap() -> None:
     """Of two neighbours the longer one is labelled; every pause has its length as a tooltip."""
     hour = 3600
     ends = [(0, 60), (hour, hour + 1), (4 * hour, 4 * hour + 1), (5 * hour, 5 * hour + 600)]
-    drawn = draw_timeline([_make(*each) for each in ends], lambda pause: f"{pause / 1000:.0f} s")
+    drawn = render_timeline([_make(*each) for each in ends], lambda pause: f"{pause / 1000:.0f} s")
     assert re.findall(r'class="pause"[^>]*>([^<]+)<', drawn) == ["10799 s"]
     assert set(re.findall(r"V\d+\"><title>([^<]+)<", drawn)) == {"3540 s", "10799 s", "3599 s"}
 
@@ -46,7 +46,7 @@ def test_turns_say_when_they_began_where_there_is_room() -> None:
     """The first of a day with its date; turns that start right after another have no label."""
     day, minute = 86_400, 60
     bars = [_make(0, 60), _make(1, 2), _make(10 * minute, 11 * minute), _make(day, day + 60)]
-    drawn = draw_timeline(bars, str)
+    drawn = render_timeline(bars, str)
     assert re.findall(r'class="time"[^>]*>([^<]*)<', drawn) == [
         "1970-01-01 00:00",
         "00:10",
@@ -56,13 +56,13 @@ def test_turns_say_when_they_began_where_there_is_room() -> None:
 
 def test_titles_are_escaped() -> None:
     """A prompt cannot become markup."""
-    drawn = draw_timeline([_make(0, 1, "<script>")], str)
+    drawn = render_timeline([_make(0, 1, "<script>")], str)
     assert "<title>&lt;script&gt;</title>" in drawn
 
 
 def test_a_session_without_times_has_an_empty_drawing() -> None:
     """Without times there is nothing to draw, and no error."""
-    assert draw_timeline([], str).count("<rect") == 0
+    assert render_timeline([], str).count("<rect") == 0
 
 
 def test_the_page_has_a_row_per_turn_and_zooms(server: RunningServer) -> None:

@@ -82,7 +82,7 @@ class Rule(Struct, frozen=True):
     name: str
 
 
-def draw_columns(
+def render_columns(
     axis: Sequence[str],
     bars: Sequence[Bar],
     show: Show,
@@ -103,17 +103,17 @@ def draw_columns(
         HEIGHT,
         label,
         [
-            *map(_draw_line, heights),
-            *(_draw_rule(rule, width) for rule in rules),
-            *(_draw_column(bar, width, scale) for bar in bars),
-            *_draw_average(average, len(axis), scale),
-            *([] if rules else _draw_labels(axis, width)),
-            *_draw_peak(bars, width, scale),
+            *map(_render_line, heights),
+            *(_render_rule(rule, width) for rule in rules),
+            *(_render_column(bar, width, scale) for bar in bars),
+            *_render_average(average, len(axis), scale),
+            *([] if rules else _render_labels(axis, width)),
+            *_render_peak(bars, width, scale),
         ],
     )
     # Separate from the columns, which fill the remaining width.
     scale_words = Markup().join(
-        _draw_tick(show(tick), y) for tick, y in zip(ticks, heights, strict=True) if tick
+        _render_tick(show(tick), y) for tick, y in zip(ticks, heights, strict=True) if tick
     )
     return Markup(
         '<div class="columns"><svg class="drawing" width="{0}" height="{1}" aria-hidden="true">{2}'
@@ -121,14 +121,14 @@ def draw_columns(
     ).format(_SCALE, HEIGHT, scale_words, drawing)
 
 
-def draw_rows(bars: Sequence[Bar], label: str) -> Markup:
+def render_rows(bars: Sequence[Bar], label: str) -> Markup:
     """Draw horizontal bars, each with its name and value above it."""
     most = max((bar.value for bar in bars), default=0) or 1
-    rows = (_draw_row(bar, place * _ROW, most) for place, bar in enumerate(bars))
+    rows = (_render_row(bar, place * _ROW, most) for place, bar in enumerate(bars))
     return _frame(max(len(bars), 1) * _ROW, label, rows)
 
 
-def draw_share(value: float | None, most: float) -> Markup:
+def render_share(value: float | None, most: float) -> Markup:
     """Draw the bar of one table row; purely visual, because the figure is next to it."""
     if value is None:
         inner = Markup('<rect class="no-share" width="100%" height="8" rx="2"/>')
@@ -166,11 +166,11 @@ _HATCHING: Final = Markup(
 )
 
 
-def _draw_line(y: float) -> Markup:
+def _render_line(y: float) -> Markup:
     return Markup('<line class="grid" x1="0" x2="100%" y1="{0}" y2="{0}"/>').format(_trim(y))
 
 
-def _draw_rule(rule: Rule, width: float) -> Markup:
+def _render_rule(rule: Rule, width: float) -> Markup:
     x = _trim(rule.slot * width)
     line = Markup('<line class="rule" x1="{0}%" x2="{0}%" y1="{1}" y2="{2}"/>').format(
         x, _TOP - 8, _BASE + 6
@@ -182,31 +182,31 @@ def _draw_rule(rule: Rule, width: float) -> Markup:
     return line + name if rule.name else line
 
 
-def _draw_tick(words: str, y: float) -> Markup:
+def _render_tick(words: str, y: float) -> Markup:
     return Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(
         _SCALE - 8, _trim(y + 4), words
     )
 
 
-def _draw_column(bar: Bar, width: float, scale: float) -> Markup:
+def _render_column(bar: Bar, width: float, scale: float) -> Markup:
     thickness = max(min(width * 0.74, _MAX_WIDTH), _MIN_WIDTH)
     left = min(bar.slot * width + max(width - thickness, 0) / 2, 100 - thickness)
     parts, y = [], float(_BASE)
     for each in bar.slices:
         height = each.value * scale
         y -= height
-        parts.append(_draw_box(f"series-{each.series}", (left, y, thickness, height)))
+        parts.append(_render_box(f"series-{each.series}", (left, y, thickness, height)))
     if bar.is_open:
         height = _CAP if bar.value else _STUB
-        parts.append(_draw_box("unknown", (left, y - height, thickness, height)))
+        parts.append(_render_box("unknown", (left, y - height, thickness, height)))
     # The whole height reacts to the pointer, because many columns are only a few pixels high.
-    target = _draw_box("target", (bar.slot * width, 0, width, _BASE))
+    target = _render_box("target", (bar.slot * width, 0, width, _BASE))
     return Markup('<g class="column"><title>{}</title>{}{}</g>').format(
         show_text(bar.title), target, Markup().join(parts)
     )
 
 
-def _draw_average(average: Sequence[float], slots: int, scale: float) -> list[Markup]:
+def _render_average(average: Sequence[float], slots: int, scale: float) -> list[Markup]:
     """Draw a line in units of slots, because a path cannot have percentages."""
     if not average:
         return []
@@ -225,7 +225,7 @@ def _draw_average(average: Sequence[float], slots: int, scale: float) -> list[Ma
     ]
 
 
-def _draw_peak(bars: Sequence[Bar], width: float, scale: float) -> list[Markup]:
+def _render_peak(bars: Sequence[Bar], width: float, scale: float) -> list[Markup]:
     """Name the highest of several columns, on the side that has more room."""
     peak = max(bars, key=lambda bar: bar.value, default=None)
     if peak is None or len(bars) < _MIN_FOR_PEAK or peak.value < _MIN_VALUE:
@@ -245,7 +245,7 @@ def _draw_peak(bars: Sequence[Bar], width: float, scale: float) -> list[Markup]:
     ]
 
 
-def _draw_box(name: str, box: tuple[float, float, float, float]) -> Markup:
+def _render_box(name: str, box: tuple[float, float, float, float]) -> Markup:
     x, y, width, height = map(_trim, box)
     fill = Markup(' fill="url(#hatching)"') if name == "unknown" else ""
     return Markup('<rect class="{}"{} x="{}%" y="{}" width="{}%" height="{}"/>').format(
@@ -253,7 +253,7 @@ def _draw_box(name: str, box: tuple[float, float, float, float]) -> Markup:
     )
 
 
-def _draw_labels(axis: Sequence[str], width: float) -> list[Markup]:
+def _render_labels(axis: Sequence[str], width: float) -> list[Markup]:
     step = -(-len(axis) // _MAX_LABELS) or 1
     return [
         Markup('<text class="{}" x="{}%" y="{}" text-anchor="middle">{}</text>').format(
@@ -267,16 +267,16 @@ def _draw_labels(axis: Sequence[str], width: float) -> list[Markup]:
     ]
 
 
-def _draw_row(bar: Bar, top: int, most: float) -> Markup:
+def _render_row(bar: Bar, top: int, most: float) -> Markup:
     parts, left = [], 0.0
     for each in bar.slices:
         part = 100 * each.value / most
-        parts.append(_draw_box(f"series-{each.series}", (left, top + 22, part, 10)))
+        parts.append(_render_box(f"series-{each.series}", (left, top + 22, part, 10)))
         left += part
     if bar.is_open:
         # Stays inside the chart, and above the known part.
         rest = min(3.0 if left else 12.0, 100 - left)
-        parts.append(_draw_box("unknown", (left, top + 22, rest, 10)))
+        parts.append(_render_box("unknown", (left, top + 22, rest, 10)))
     return Markup(
         '<g class="row"><title>{}</title><text class="name" x="0" y="{y}">{}</text>'
         '<text class="value" x="100%" y="{y}" text-anchor="end">{}</text>{}</g>'
@@ -312,12 +312,14 @@ class HeatMapWords(Struct, frozen=True, kw_only=True):
     """The page of a day."""
 
 
-def draw_heat_map(values: Mapping[date, float], last: date, weeks: int, words: HeatMapWords) -> str:
+def render_heat_map(
+    values: Mapping[date, float], last: date, weeks: int, words: HeatMapWords
+) -> str:
     """Draw the weeks up to `last`, with Monday at the top; days without a value are not links."""
     first = last - timedelta(days=last.weekday() + 7 * (weeks - 1))
     thresholds = find_thresholds([value for value in values.values() if value > 0])
     days = [first + timedelta(days=at) for at in range((last - first).days + 1)]
-    cells = (_draw_day(day, first, values.get(day, 0), thresholds, words) for day in days)
+    cells = (_render_day(day, first, values.get(day, 0), thresholds, words) for day in days)
     width, height = _LEFT + weeks * PITCH, _DAYS_TOP + 7 * PITCH
     return Markup(
         '<svg class="heat" viewBox="0 0 {} {}" role="group" aria-label="{}">{}{}{}{}</svg>'
@@ -325,10 +327,10 @@ def draw_heat_map(values: Mapping[date, float], last: date, weeks: int, words: H
         width,
         height,
         show_text(words.label),
-        _draw_months(first, weeks, words.months),
-        _draw_weekdays(words.weekdays),
+        _render_months(first, weeks, words.months),
+        _render_weekdays(words.weekdays),
         Markup().join(cells),
-        _draw_square(last, first, "today"),
+        _render_square(last, first, "today"),
     )
 
 
@@ -340,12 +342,12 @@ def find_thresholds(values: Sequence[float]) -> list[float]:
     )
 
 
-def draw_week(values: Sequence[float], before: Sequence[float]) -> Markup:
+def render_week(values: Sequence[float], before: Sequence[float]) -> Markup:
     """Draw the days of a week, with those of the week before behind them."""
     most = max((*values, *before), default=0) or 1
     bars = [
-        *(_draw_bar("previous", at, value / most, 12) for at, value in enumerate(before)),
-        *(_draw_bar("current", at, value / most, 6) for at, value in enumerate(values)),
+        *(_render_bar("previous", at, value / most, 12) for at, value in enumerate(before)),
+        *(_render_bar("current", at, value / most, 6) for at, value in enumerate(values)),
     ]
     return Markup(
         '<svg class="week" width="{}" height="31" aria-hidden="true"><path d="M0 30.5h{}"/>{}</svg>'
@@ -356,7 +358,7 @@ _MIN_MONTHS: Final = 12
 _MAX_MONTHS: Final = 24
 
 
-def draw_months(counts: Mapping[str, int], addresses: Mapping[str, str]) -> Markup:
+def render_months(counts: Mapping[str, int], addresses: Mapping[str, str]) -> Markup:
     """Draw results by month, from the oldest to the newest; empty months keep their place.
 
     The months are as in `2026-11`. Purely visual: a list beside it has the same figures.
@@ -388,50 +390,50 @@ def draw_months(counts: Mapping[str, int], addresses: Mapping[str, str]) -> Mark
     ).format(width, width, bars)
 
 
-def _draw_bar(name: str, place: int, share: float, width: int) -> Markup:
+def _render_bar(name: str, place: int, share: float, width: int) -> Markup:
     height = round(share * _BAR_HEIGHT, 1)
     return Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>').format(
         name, place * _BAR + (12 - width) // 2, round(30 - height, 1), width, height
     )
 
 
-def _draw_day(
+def _render_day(
     day: date, first: date, value: float, thresholds: Sequence[float], words: HeatMapWords
 ) -> Markup:
     if value <= 0:
-        return _draw_square(day, first, "heat-0")
+        return _render_square(day, first, "heat-0")
     level = 1 + sum(value >= each for each in thresholds)
     title = show_text(words.describe(day))
     return Markup('<a href="{}" tabindex="-1" aria-label="{}"><title>{}</title>{}</a>').format(
-        words.address(day), title, title, _draw_square(day, first, f"heat-{min(level, _LEVELS)}")
+        words.address(day), title, title, _render_square(day, first, f"heat-{min(level, _LEVELS)}")
     )
 
 
-def _draw_square(day: date, first: date, name: str) -> Markup:
+def _render_square(day: date, first: date, name: str) -> Markup:
     week, weekday = divmod((day - first).days, 7)
     return Markup('<rect class="{}" x="{}" y="{}" width="{size}" height="{size}"/>').format(
         name, _LEFT + week * PITCH, _DAYS_TOP + weekday * PITCH, size=_CELL
     )
 
 
-def _draw_months(first: date, weeks: int, names: Sequence[str]) -> Markup:
+def _render_months(first: date, weeks: int, names: Sequence[str]) -> Markup:
     mondays = [first + timedelta(days=7 * week) for week in range(weeks)]
     # The name of a month is above its first Monday, if there is room for it.
     starts = [week for week in range(weeks) if mondays[week].day <= 7]  # noqa: PLR2004
     return Markup().join(
-        _draw_text(_LEFT + week * PITCH, _DAYS_TOP - 6, names[mondays[week].month - 1])
+        _render_text(_LEFT + week * PITCH, _DAYS_TOP - 6, names[mondays[week].month - 1])
         for week in starts
         if week <= weeks - _MIN_LABEL_WEEKS
     )
 
 
-def _draw_weekdays(names: Sequence[str]) -> Markup:
+def _render_weekdays(names: Sequence[str]) -> Markup:
     return Markup().join(
-        _draw_text(0, _DAYS_TOP + at * PITCH + 10, names[at])
+        _render_text(0, _DAYS_TOP + at * PITCH + 10, names[at])
         for at in range(0, len(names), 2)
         if at < 5  # noqa: PLR2004
     )
 
 
-def _draw_text(x: int, y: int, words: str) -> Markup:
+def _render_text(x: int, y: int, words: str) -> Markup:
     return Markup('<text x="{}" y="{}">{}</text>').format(x, y, show_text(words))

@@ -25,7 +25,7 @@ from recollect.render.views.part_builders import shorten_path
 from recollect.session.figures import COMPACTED, FAILED, MAX_STEPS, STEP_NAMES, TEXT, YOU
 from recollect.session.times import parse_time
 from recollect.versions.replay import Version, VersionKind
-from recollect.web.charts import draw_months, draw_share
+from recollect.web.charts import render_months, render_share
 
 PITCH: Final = 3
 _BASE: Final = 15
@@ -39,7 +39,7 @@ _PICTURE: Final = Markup(
 _PATH: Final = Markup('<path class="{}" d="{}"/>')
 
 
-def draw_trace(trace: str | None, hits: Iterable[float] = ()) -> Markup:
+def render_trace(trace: str | None, hits: Iterable[float] = ()) -> Markup:
     """Return the picture of a trace; empty for a session that has not been read completely yet.
 
     Below it, triangles mark `hits`: 0 is the start of the session, 1 its end.
@@ -50,7 +50,7 @@ def draw_trace(trace: str | None, hits: Iterable[float] = ()) -> Markup:
     ticks: dict[str, list[str]] = {}
     for place, step in enumerate(steps):
         if (kind := step[0]) != COMPACTED:
-            ticks.setdefault(STEP_NAMES[kind], []).append(_draw_tick(place, kind, int(step[1])))
+            ticks.setdefault(STEP_NAMES[kind], []).append(_render_tick(place, kind, int(step[1])))
     paths = Markup().join(_PATH.format(name, "".join(found)) for name, found in ticks.items())
     pins = {round(hit * (len(steps) - 1)) * PITCH + 1 for hit in hits}
     if pins:
@@ -65,7 +65,7 @@ def draw_trace(trace: str | None, hits: Iterable[float] = ()) -> Markup:
     )
 
 
-def _draw_tick(place: int, kind: str, digit: int) -> str:
+def _render_tick(place: int, kind: str, digit: int) -> str:
     across = place * PITCH + 1
     if kind == FAILED:
         return f"M{across} {_BASE}v{2 + min(digit, 5)}"
@@ -87,7 +87,7 @@ _MARKS: Final = {
 }
 
 
-def draw_axis(versions: Sequence[Version], chosen: Sequence[int]) -> Markup:
+def render_axis(versions: Sequence[Version], chosen: Sequence[int]) -> Markup:
     """Draw the axis with the last versions; each day is labelled where it begins.
 
     Marks have equal distances: otherwise a dozen changes within a minute would overlap.
@@ -104,7 +104,7 @@ def draw_axis(versions: Sequence[Version], chosen: Sequence[int]) -> Markup:
             parts.append(_write("day", places[each.number], 14, today))
         day = today
         parts.append(_write("number", places[each.number], 36, f"v{each.number}"))
-        parts.append(draw_mark(name_mark(each), places[each.number], _LINE))
+        parts.append(render_mark(name_mark(each), places[each.number], _LINE))
     ends = [places[number] for number in chosen if number in places]
     if ends:
         low, high = min(ends) - 11, max(ends) + 11
@@ -121,14 +121,14 @@ def name_mark(version: Version) -> str:
     return "outside" if is_outside else version.known.value
 
 
-def draw_mark(name: str, across: int, down: int) -> Markup:
+def render_mark(name: str, across: int, down: int) -> Markup:
     """Draw the mark of that name at a position."""
     return Markup(_MARKS[name]).format(x=across, y=down)  # noqa: S704 - one of the texts above
 
 
-def draw_single_mark(name: str) -> Markup:
+def render_single_mark(name: str) -> Markup:
     """Draw a mark as a separate picture."""
-    mark = draw_mark(name, 8, 8)
+    mark = render_mark(name, 8, 8)
     return Markup(
         '<svg class="version-mark" width="16" height="16" aria-hidden="true">{}</svg>'
     ).format(mark)
@@ -268,10 +268,10 @@ FILTERS: Final[dict[str, Callable[..., object]]] = {
     "split_name": split_name,
     "model_name": shorten_model,
     "tool_name": shorten_tool,
-    "trace": draw_trace,
-    "share": draw_share,
-    "months": draw_months,
+    "trace": render_trace,
+    "share": render_share,
+    "months": render_months,
     "exact": _keep_exact,
     "truncate": truncate,
-    "version_mark": draw_single_mark,
+    "version_mark": render_single_mark,
 }

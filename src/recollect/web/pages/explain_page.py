@@ -23,7 +23,7 @@ from recollect.redact.quick_masks import mask_path
 from recollect.usage.causes import LONG_CONTEXT, Cause
 from recollect.usage.zones import Zone, load_zone
 from recollect.web import history_endpoints
-from recollect.web.charts import draw_share
+from recollect.web.charts import render_share
 from recollect.web.pages.session_page import make_address
 from recollect.web.pages.usage_table import UsageFilters, read_moment
 from recollect.web.services import Services
@@ -269,7 +269,7 @@ def render_causes_page(
             row=row,
             name=translator(f"cause.{row.cause}"),
             meaning=translator(f"cause.why_{row.cause}", limit=f"{LONG_CONTEXT // 1000}K"),
-            bar=draw_share(row.share, most),
+            bar=render_share(row.share, most),
         )
         for row in report.rows
     )

@@ -32,7 +32,7 @@ from recollect.web.page_actions import find_place, name_scope
 from recollect.web.pages.session_page import make_address, make_file_address
 from recollect.web.services import Services
 from recollect.web.session_endpoints import FilePath, find_within_budget
-from recollect.web.template_filters import draw_axis
+from recollect.web.template_filters import render_axis
 from recollect.web.templating import PageContent
 from recollect.workspace.file_queries import KnownFile, describe_version, list_files
 
@@ -242,7 +242,7 @@ def _render_history(history: FileHistory, wanted: FileParameters, frame: _Frame)
         name=name,
         sessions=len(history.sessions),
         versions=rows,
-        axis=draw_axis(versions, [each.number for each in chosen if each]),
+        axis=render_axis(versions, [each.number for each in chosen if each]),
         a=chosen.a.number if chosen.a else None,
         b=chosen.b.number,
         unknown=unknown,

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from recollect.documents.session_documents import ActivityDay, Overview, PeriodTotals
 from recollect.quantities import format_dollars, format_number, format_short_number
-from recollect.web.charts import HeatMapWords, draw_heat_map, draw_share, draw_week
+from recollect.web.charts import HeatMapWords, render_heat_map, render_share, render_week
 from recollect.web.services import Services
 from recollect.web.template_filters import DASH, make_unique_names
 from recollect.web.templating import PageContent, Translator
@@ -97,13 +97,13 @@ def render_home_page(
         overview=overview,
         measure=wanted.measure,
         measures=MEASURES,
-        heat_map=_draw_activity(overview, days, wanted.measure, translator),
+        heat_map=_render_activity(overview, days, wanted.measure, translator),
         first_day=_find_first_day(overview).isoformat(),
         busiest=busiest,
         busiest_value=_format_day(busiest, wanted.measure) if busiest else "",
         week=_describe_weeks(overview, days, workspace, translator),
         shares=tuple(
-            draw_share(each.cost_usd, most) if each.tokens else Markup()
+            render_share(each.cost_usd, most) if each.tokens else Markup()
             for each in overview.projects
         ),
         project_names=make_unique_names(
@@ -145,7 +145,7 @@ def _format_day(day: ActivityDay | PeriodTotals, measure: Measure) -> str:
     return format_short_number(day.tokens) if measure == "tokens" else format_number(day.sessions)
 
 
-def _draw_activity(
+def _render_activity(
     overview: Overview, days: dict[date, ActivityDay], measure: Measure, translator: Translator
 ) -> str:
     def describe(day: date) -> str:
@@ -165,7 +165,7 @@ def _draw_activity(
         address=lambda day: f"/sessions?{urlencode({'since': day, 'until': day})}",
     )
     values = {day: _measure(each, measure) for day, each in days.items()}
-    return draw_heat_map(values, date.fromisoformat(overview.today), WEEKS, words)
+    return render_heat_map(values, date.fromisoformat(overview.today), WEEKS, words)
 
 
 def _describe_weeks(
@@ -201,7 +201,7 @@ def _describe_week(
         address=f"{path}?{urlencode(query)}",
         change=_compare(_measure(this, measure), _measure(last, measure), measure),
         before=_format_day(last, measure),
-        bars=draw_week(values[7:], values[:7]),
+        bars=render_week(values[7:], values[:7]),
     )
 
 
@@ -222,7 +222,7 @@ def _describe_failures(
         address=f"/search?{urlencode({'q': f'is:error role:tool since:{since} until:{until}'})}",
         change=change if last.calls else "",
         before=f"{_share(last):.1%}",
-        bars=draw_week(shares[7:], shares[:7]),
+        bars=render_week(shares[7:], shares[:7]),
         basis=translator(
             "home.failed_of", failed=format_number(this.failed), calls=format_number(this.calls)
         ),

@@ -68,21 +68,21 @@ class TimelineBar(Struct, frozen=True, kw_only=True):
     """Dollars per minute, for a turn."""
 
 
-def draw_timeline(bars: Sequence[TimelineBar], format_pause: Callable[[float], str]) -> Markup:
+def render_timeline(bars: Sequence[TimelineBar], format_pause: Callable[[float], str]) -> Markup:
     """Draw all bars; each is a link."""
     scale = _Scale(bars)
     lanes = 1 + max((bar.lane for bar in bars), default=0)
     bottom = _TOP + lanes * _LANE
-    parts = [_draw_bar(bar, scale) for bar in bars]
-    parts += _draw_pauses(scale.pauses, format_pause, bottom + _COST_HEIGHT)
-    parts += _draw_rates(bars, scale, bottom + _COST_HEIGHT)
-    parts += _draw_times(bars, scale, bottom + _COST_HEIGHT + _TIME_HEIGHT - 6)
+    parts = [_render_bar(bar, scale) for bar in bars]
+    parts += _render_pauses(scale.pauses, format_pause, bottom + _COST_HEIGHT)
+    parts += _render_rates(bars, scale, bottom + _COST_HEIGHT)
+    parts += _render_times(bars, scale, bottom + _COST_HEIGHT + _TIME_HEIGHT - 6)
     return Markup('<svg class="timeline" width="{}" height="{}">{}</svg>').format(
         scale.width, bottom + _COST_HEIGHT + _TIME_HEIGHT, Markup().join(parts)
     )
 
 
-def _draw_pauses(
+def _render_pauses(
     pauses: Sequence[tuple[float, float]], format_pause: Callable[[float], str], bottom: int
 ) -> list[Markup]:
     """Mark all pauses, and write how long they were where there is room: the longest first."""
@@ -102,7 +102,7 @@ def _draw_pauses(
     return drawn
 
 
-def _draw_bar(bar: TimelineBar, scale: "_Scale") -> Markup:
+def _render_bar(bar: TimelineBar, scale: "_Scale") -> Markup:
     left, right = scale.place(bar.start), scale.place(bar.end)
     shape = _RECT.format(
         name=bar.kind,
@@ -114,7 +114,7 @@ def _draw_bar(bar: TimelineBar, scale: "_Scale") -> Markup:
     return _LINK.format(href=bar.address, title=show_text(bar.title), shape=shape)
 
 
-def _draw_rates(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
+def _render_rates(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
     turns = [bar for bar in bars if bar.kind == "turn" and bar.rate]
     most = max((bar.rate for bar in turns), default=0.0)
     drawn = []
@@ -127,7 +127,7 @@ def _draw_rates(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list
     return drawn
 
 
-def _draw_times(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
+def _render_times(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
     """Draw the start times of turns where there is room, with the day if it is a new one."""
     drawn: list[Markup] = []
     free, day = 0.0, ""
@@ -236,7 +236,7 @@ def render_timeline_page(
         session=services.workspace.complete(found.listing),
         address=make_address(wanted.id),
         turn=wanted.turn,
-        drawing=draw_timeline(bars, lambda pause: format_duration(pause, translator.language)),
+        drawing=render_timeline(bars, lambda pause: format_duration(pause, translator.language)),
         rows=rows,
         compactions=sum(bar.kind == "compaction" for bar in bars),
     )

@@ -78,11 +78,11 @@ def make_chart(
         ]
         show = format_rate if measure == "cost" else _show_count
         average = _average_bars(report, bars, axis)
-        drawing = charts.draw_columns(_shorten(axis), bars, show, caption, rules, average)
+        drawing = charts.render_columns(_shorten(axis), bars, show, caption, rules, average)
     else:
         named.sort(key=lambda row: -(usage_table.measure_figures(row.figures, measure) or 0))
         bars = [kinds.make_bar(row) for row in named[:MAX_NAMED_BARS]]
-        drawing = charts.draw_rows(bars, caption)
+        drawing = charts.render_rows(bars, caption)
         if len(named) > MAX_NAMED_BARS:
             caption = f"{caption} · {translator('usage.largest', count=MAX_NAMED_BARS)}"
     return Chart(

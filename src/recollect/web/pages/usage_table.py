@@ -17,7 +17,7 @@ from recollect.documents.usage_report import Figures, UsageDocument, UsageRow
 from recollect.quantities import format_duration
 from recollect.usage.totals import find_share
 from recollect.usage.zones import Zone
-from recollect.web.charts import draw_share
+from recollect.web.charts import render_share
 from recollect.web.template_filters import make_unique_names
 from recollect.web.templating import Translator
 
@@ -123,7 +123,7 @@ def make_rows(
             address=_find_page(row, report.group) or find_explanation(row.key, wanted),
             explanation=find_explanation(row.key, wanted),
             figures=row,
-            bar=draw_share(value, most),
+            bar=render_share(value, most),
             share=share(row),
             model_shares=tuple(map(share, row.models)) if isinstance(row.models, tuple) else (),
         )
