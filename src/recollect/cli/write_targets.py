@@ -34,7 +34,7 @@ _OPTIONS: Final = (
 
 
 class TargetOptions(TypedDict):
-    """The values of these options."""
+    """The values of the options for the target."""
 
     target: Path | None
     into_claude_dir: Path | None

@@ -12,7 +12,7 @@ class ArchiveStatus(Struct, frozen=True, kw_only=True):
     sessions: int
     """Number of archived sessions."""
     sessions_gone: int
-    """Number of these that Claude Code has deleted."""
+    """Number of archived sessions that Claude Code has deleted."""
     files: int
     bytes: int
     """Total size of the archived files, each counted once."""

@@ -187,7 +187,7 @@ class WhyDocument(Struct, frozen=True, kw_only=True):
     added: int
     """Number of lines that the commit added."""
     other: int
-    """Number of these that Claude Code did not write."""
+    """Number of added lines that Claude Code did not write."""
     unknown: int
     prompts: tuple[PromptLines, ...]
     sessions: tuple[LinkedSession, ...] = ()
@@ -205,5 +205,5 @@ class TreeDocument(Struct, frozen=True, kw_only=True):
     written: int
     """Number of lines that Claude Code ever wrote there."""
     survived: int
-    """Number of these that are still there."""
+    """Number of written lines that are still there."""
     prompts: tuple[PromptLines, ...]

@@ -76,7 +76,7 @@ class RootReport(Struct, frozen=True, kw_only=True):
     expiring: tuple[Expiring, ...]
     """Sessions that expire within a week, earliest first."""
     overdue: int
-    """Number of these that Claude Code deletes at its next start."""
+    """Number of expiring sessions that Claude Code deletes at its next start."""
     next_expiry: str | None
     orphans: tuple[Orphan, ...]
     timelines: tuple[OpcodeTimeline, ...] = ()

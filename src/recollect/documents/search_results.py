@@ -46,7 +46,7 @@ class FacetValue(Struct, frozen=True):
     count: int
     """Hits with this value."""
     query: str
-    """The term to add to the query for only these; put a query with OR in parentheses first."""
+    """The term to add to a query for only these hits; put a query with OR in parentheses first."""
 
 
 class Facet(Struct, frozen=True):

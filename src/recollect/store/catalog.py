@@ -160,7 +160,7 @@ class StoredLines(NamedTuple):
 def load_naming_lines(
     connection: apsw.Connection, paths: Iterable[str] | None = None
 ) -> dict[str, StoredLines]:
-    """Return the naming lines of all files, or of these, by path."""
+    """Return the naming lines of all files, or of those in `paths`, by path."""
     if not load_checksums():
         # Nothing else would detect a damaged offset.
         return {}

@@ -134,7 +134,7 @@ class StoredNotes(NamedTuple):
 def load_notes(
     connection: apsw.Connection, paths: Iterable[str] | None = None
 ) -> dict[str, StoredNotes]:
-    """Return the notes of all transcripts, or of these, by path."""
+    """Return the notes of all transcripts, or of those in `paths`, by path."""
     # Without page checksums, a flipped bit would go unnoticed.
     if not load_checksums() or read_meta(connection, _NOTES_KEY) != _NOTES_VERSION:
         return {}

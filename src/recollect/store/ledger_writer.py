@@ -158,7 +158,7 @@ class LedgerWriter:
         """
 
     def load_files(self, paths: Iterable[str] | None) -> dict[str, tuple[int, catalog.FileRow]]:
-        """Return the rows of all files by path, or of these and the deleted ones."""
+        """Return the rows of all files by path, or of those in `paths` and the deleted ones."""
         # With page checksums, row checksums need not be compared.
         is_trusted = paths is not None and load_checksums()
         return catalog.load_files(self._connection, paths, is_trusted=is_trusted)

@@ -126,7 +126,7 @@ _decode_models: Final = lru_cache(maxsize=1024)(msgspec.json.Decoder(tuple[str, 
 def load_listings(
     connection: apsw.Connection, paths: Iterable[str] | None = None
 ) -> dict[str, StoredListing]:
-    """Return the listings of all files, or of these, by path."""
+    """Return the listings of all files, or of those in `paths`, by path."""
     found: dict[str, StoredListing] = {}
     is_outdated = _is_outdated(connection)
     rows = _select(connection, _SELECT_LISTINGS, paths)
@@ -151,7 +151,7 @@ def load_listings(
 def load_figures(
     connection: apsw.Connection, paths: Iterable[str] | None = None
 ) -> dict[str, StoredFigures]:
-    """Return the figures of all files that were read whole, or of these, by path."""
+    """Return the figures of all files that were read whole, or of those in `paths`, by path."""
     is_outdated = _is_outdated(connection)
     found: dict[str, StoredFigures] = {}
     for name, inode, size, mtime_ns, models, *counts in _select(connection, _SELECT_FIGURES, paths):
@@ -168,7 +168,7 @@ def load_figures(
 def load_calls(
     connection: apsw.Connection, paths: Iterable[str] | None = None
 ) -> dict[str, StoredCalls]:
-    """Return the tool calls of all files that were read whole, or of these, by path."""
+    """Return the tool calls of files that were read whole, all or those in `paths`, by path."""
     is_outdated = _is_outdated(connection)
     found = {
         number: StoredCalls(

@@ -42,7 +42,7 @@ def matches_words(match: str) -> Condition:
 
 
 def has_part(parts: Iterable[TextKind]) -> Condition:
-    """The text is one of these in its session."""
+    """The text is of one of these kinds."""
     numbers = ", ".join(str(int(part)) for part in parts)
     return Condition(f"texts.part IN ({numbers})")
 

@@ -185,7 +185,7 @@ class TextQueries:
             yield from (row * len(self._tables) + number for row in rows)
 
     def find_passing(self, handles: Iterable[int], condition: Condition) -> set[int]:
-        """Those of these texts that fulfil a condition."""
+        """Return the texts in `handles` that fulfil a condition."""
         query = _PASSING.format(condition=condition.sql.format(id="texts.id"))
         found = set[int]()
         for number, wanted in enumerate(self._split(handles)):

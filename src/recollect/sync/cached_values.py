@@ -37,7 +37,7 @@ def find_all(
     load: Callable[[database.Connection, Sequence[str] | None], dict[str, S]],
     paths: Sequence[str] | None = None,
 ) -> dict[str, S]:
-    """Load rows of all files, or of these, by path, including changed and deleted ones."""
+    """Load rows of all files, or of those in `paths`, by path, with changed and deleted ones."""
     return database.load(directory, lambda connection: load(connection, paths)) or {}
 
 

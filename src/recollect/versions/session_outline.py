@@ -290,7 +290,7 @@ class _Expansion:
 
 
 def iter_changes(outline: Outline, tools: Container[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each path that calls of these tools are about, with the times of the calls."""
+    """Yield each path that calls of `tools` are about, with the times of the calls."""
     for part in outline.parts:
         entries = _ENTRIES.decode(part.entries) if part.path else []
         times = [

@@ -89,7 +89,7 @@ class SessionsPage(Struct, frozen=True, kw_only=True):
     """The event id to resume after; later changes are not on this page."""
 
     def change_filters(self, **values: str) -> dict[str, str]:
-        """Return the parameters of a list that differs in these; an empty one is left out."""
+        """Return the parameters of this list with other values; empty ones are left out."""
         return {name: value for name, value in (self.filters | values).items() if value}
 
     @property
