@@ -20,7 +20,7 @@ WORDS = HeatMapWords(
     months="Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(),
     weekdays="Mon Tue Wed Thu Fri Sat Sun".split(),
     describe=lambda day: f"<{day}>",
-    address=lambda day: f"/sessions?since={day}",
+    url=lambda day: f"/sessions?since={day}",
 )
 
 

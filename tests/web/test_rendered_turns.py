@@ -18,7 +18,7 @@ from recollect.web.conversations.rendered_turns import RenderedTurns
 from tests.launch.test_recorded_conversations import FRAMES, read_recording
 from tests.web.markup import VOID
 
-FRAME = Frame(address="/c/x", directory="/project", has_raw=False)
+FRAME = Frame(url="/c/x", directory="/project", has_raw=False)
 SHOWN = 20
 STEPS = '<div class="steps">'
 FIGURES = '<footer class="turn-figures">'
@@ -217,7 +217,7 @@ def test_what_has_not_changed_is_not_sent() -> None:
     assert drawing.render(views, FRAME, drawing.revision) == ()
     assert drawing.render(views, FRAME, drawing.revision + 1) == whole
     assert drawing.revision == 1
-    other = Frame(address="/c/x", directory="/project", has_raw=False, language="zh")
+    other = Frame(url="/c/x", directory="/project", has_raw=False, language="zh")
     assert len(drawing.render(views, other, 1)) == 2
 
 

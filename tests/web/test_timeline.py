@@ -22,7 +22,7 @@ from tests.web.running import RunningServer
 
 
 def _make(start: float, end: float, title: str = "") -> TimelineBar:
-    return TimelineBar(kind="turn", start=start, end=end, title=title, address="/s/x", lane=0)
+    return TimelineBar(kind="turn", start=start, end=end, title=title, url="/s/x", lane=0)
 
 
 def test_time_is_to_scale_without_the_pauses() -> None:

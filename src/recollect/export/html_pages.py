@@ -53,7 +53,7 @@ def iter_page(
     """Yield a page piece by piece; `turns` are its turns if there are several pages."""
     shown = content.turns if turns is None else turns
     frame = Frame(
-        address="",
+        url="",
         is_whole=True,
         translate=name_in_english,
         directory=content.metadata.cwd,

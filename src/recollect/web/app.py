@@ -52,10 +52,10 @@ def preload(templates: templating.Templates) -> None:
     record = decode_record(_LINE)
     session = Session([record] if record else ())
     for view in build_turn_views(session):
-        render_turn(view, Frame(address=""))
+        render_turn(view, Frame(url=""))
 
 
-_UNKNOWN_ADDRESS = (404, http_messages.METHOD_NOT_ALLOWED)
+_NO_SUCH_PAGE = (404, http_messages.METHOD_NOT_ALLOWED)
 FailureHandler = Callable[[Request, Exception], Awaitable[Response]]
 
 
@@ -63,13 +63,13 @@ class ErrorPage(Struct, frozen=True, kw_only=True):
     """The reason for an error page."""
 
     error: ErrorDetail
-    unknown_address: str = ""
+    unknown_path: str = ""
     """The path, if there is no page at it."""
     is_missing: bool = False
     """Whether the requested object does not exist; otherwise the request is invalid."""
     is_unknown_session: bool = False
     session: str = ""
-    """The session that exists but lacks what the address names, if there is one."""
+    """The session that exists but lacks what the URL names, if there is one."""
     candidates: tuple[errors.Candidate, ...] = ()
     """Sessions that may have been meant."""
 
@@ -200,10 +200,10 @@ def _make_failure_handler(templates: templating.Templates) -> FailureHandler:
             translator = templating.Translator(wanted.language)
             return http_messages.api_error_response(error, translator.translate_message)
         status, detail = http_messages.describe_failure(error)
-        is_unknown = isinstance(error, HTTPException) and status in _UNKNOWN_ADDRESS
+        is_unknown = isinstance(error, HTTPException) and status in _NO_SUCH_PAGE
         page = ErrorPage(
             error=detail,
-            unknown_address=request.url.path if is_unknown else "",
+            unknown_path=request.url.path if is_unknown else "",
             is_missing=is_unknown
             or isinstance(error, errors.NothingFound | errors.UnreadableInput),
             is_unknown_session=isinstance(error, UnknownSession),
@@ -219,7 +219,7 @@ def _make_failure_handler(templates: templating.Templates) -> FailureHandler:
 
 
 def _find_session(request: Request, error: Exception) -> str:
-    """Return the session of the address, if something inside it is missing."""
+    """Return the session of the URL, if something inside it is missing."""
     is_inside = isinstance(error, errors.NothingFound) and not isinstance(
         error, UnknownSession | errors.AmbiguousSession
     )

@@ -308,7 +308,7 @@ class HeatMapWords(Struct, frozen=True, kw_only=True):
     weekdays: Sequence[str]
     describe: Callable[[date], str]
     """A day and its figure."""
-    address: Callable[[date], str]
+    url: Callable[[date], str]
     """The page of a day."""
 
 
@@ -358,7 +358,7 @@ _MIN_MONTHS: Final = 12
 _MAX_MONTHS: Final = 24
 
 
-def render_months(counts: Mapping[str, int], addresses: Mapping[str, str]) -> Markup:
+def render_months(counts: Mapping[str, int], urls: Mapping[str, str]) -> Markup:
     """Draw results by month, from the oldest to the newest; empty months keep their place.
 
     The months are as in `2026-11`. Purely visual: a list beside it has the same figures.
@@ -374,7 +374,7 @@ def render_months(counts: Mapping[str, int], addresses: Mapping[str, str]) -> Ma
             '<a href="{}" tabindex="-1"><title>{}: {}</title><rect class="room" x="{}" width="1" '
             'height="32"/><rect class="bar" x="{}" y="{}" width="0.8" height="{}"/></a>'
         ).format(
-            addresses[month],
+            urls[month],
             month,
             f"{count:,}",
             places[month] - first,
@@ -405,7 +405,7 @@ def _render_day(
     level = 1 + sum(value >= each for each in thresholds)
     title = show_text(words.describe(day))
     return Markup('<a href="{}" tabindex="-1" aria-label="{}"><title>{}</title>{}</a>').format(
-        words.address(day), title, title, _render_square(day, first, f"heat-{min(level, _LEVELS)}")
+        words.url(day), title, title, _render_square(day, first, f"heat-{min(level, _LEVELS)}")
     )
 
 

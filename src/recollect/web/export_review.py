@@ -30,7 +30,7 @@ from recollect.render.terminal import restore_text
 from recollect.session.branches import list_abandoned
 from recollect.session.session import Session
 from recollect.web import endpoints, http_messages, session_endpoints, templating
-from recollect.web.pages.session_page import make_address
+from recollect.web.pages.session_page import make_session_url
 from recollect.web.services import Services
 from recollect.workspace.session_queries import open_with_prices
 from recollect.workspace.turn_selection import choose_turns
@@ -67,7 +67,7 @@ class ExportPage(Struct, frozen=True, kw_only=True):
     """The export to review."""
 
     session: SessionListing
-    address: str
+    url: str
     query: dict[str, str]
     wanted: session_endpoints.ExportParameters
     branches: int
@@ -163,7 +163,7 @@ class ExportReview:
             error = error or failure
         page = ExportPage(
             session=self._services.workspace.complete(found.listing),
-            address=make_address(wanted.id),
+            url=make_session_url(wanted.id),
             query={"project": wanted.project} if wanted.project else {},
             wanted=wanted,
             branches=len(list_abandoned(session.branches)),

@@ -111,8 +111,8 @@ _PORTS_TO_TRY: Final = 20
 class Running(Struct, frozen=True):
     """A running server, and how to open it."""
 
-    address: str
-    launch_address: str
+    url: str
+    launch_url: str
     """One-time link that signs in a browser."""
     taken: int | None = None
     """The last port used, if another program uses it now."""
@@ -206,7 +206,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _describe(state: ServerState, token: str, taken: int | None) -> Running:
     # In the fragment, which browsers do not send and logs do not contain.
-    return Running(state.address, f"{state.address}#t={token}", taken)
+    return Running(state.url, f"{state.url}#t={token}", taken)
 
 
 class _Server(uvicorn.Server):

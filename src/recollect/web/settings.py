@@ -66,7 +66,7 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
     """Sent by programs as `Authorization: Bearer …`."""
 
     @property
-    def address(self) -> str:
+    def url(self) -> str:
         """The URL of its pages."""
         return f"http://{join_host(self.host, self.port)}/"
 

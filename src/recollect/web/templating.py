@@ -74,7 +74,7 @@ class Assets:
             digest.update(name.encode() + b"\0" + self._assets[name].data)
         self.version = digest.hexdigest()[:_HASH_LENGTH]
 
-    def address(self, name: str) -> str:
+    def url(self, name: str) -> str:
         """Return the URL of a static file; raises KeyError if there is none."""
         if name not in self._assets:
             raise KeyError(name)
@@ -111,7 +111,7 @@ _MAX_LENGTH = 120
 """Maximum length of a marked word or phrase in a URL."""
 
 
-def address_hit(hit: Hit) -> str:
+def make_hit_url(hit: Hit) -> str:
     """Return the URL of a hit; its page marks the same words as the snippet."""
     record = unquote(hit.link.partition("#")[2])
     parameters: dict[str, str | int] = {}
@@ -266,7 +266,7 @@ class Templates:
 
     def __init__(self, services: Services, assets: Assets) -> None:
         self._services = services
-        self._environment = _make_environment(assets.address)
+        self._environment = _make_environment(assets.url)
 
     def render(
         self,
@@ -319,7 +319,7 @@ def html_response(text: str, status: int = 200) -> Response:
     return Response(text.encode("utf-8", "replace"), status_code=status, media_type=HTML)
 
 
-def _make_environment(address: Callable[[str], str]) -> Environment:
+def _make_environment(make_asset_url: Callable[[str], str]) -> Environment:
     environment = Environment(
         loader=PackageLoader("recollect.web"),
         autoescape=True,
@@ -328,9 +328,9 @@ def _make_environment(address: Callable[[str], str]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["asset"] = address
+    environment.globals["asset"] = make_asset_url
     environment.filters.update(
-        template_filters.FILTERS, urlencode=_quote, pieces=_cut_snippet, hit_address=address_hit
+        template_filters.FILTERS, urlencode=_quote, pieces=_cut_snippet, hit_url=make_hit_url
     )
     return environment
 

@@ -26,7 +26,7 @@ from tests.render import turns
 from tests.render.html.payloads import every_payload
 from tests.render.html.scan import find_dangers
 
-FRAME = Frame(address="/s/abc")
+FRAME = Frame(url="/s/abc")
 CALL = replace(
     turns.CALL,
     uuid="u-call",
@@ -142,7 +142,7 @@ def test_what_is_behind_a_call_is_fetched_when_it_is_opened() -> None:
 
 def test_a_page_of_its_own_holds_everything() -> None:
     """A complete page needs no requests."""
-    html = _squeeze(render_turn(replace(TURN, steps=(CALL,)), Frame(address="", is_whole=True)))
+    html = _squeeze(render_turn(replace(TURN, steps=(CALL,)), Frame(url="", is_whole=True)))
     body = _squeeze(render_call(CALL, FRAME))
     assert f'<div class="call-body">{body}</div>' in html
     assert "data-source" not in html

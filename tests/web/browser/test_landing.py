@@ -29,7 +29,7 @@ from recollect.render.terminal.terminal_session import render_session
 from recollect.render.terminal.terminal_turns import MARKED_MARGIN
 from recollect.session.searchable_texts import list_searchable_texts
 from recollect.session.session import Session
-from recollect.web.templating import address_hit, list_marks
+from recollect.web.templating import list_marks, make_hit_url
 from recollect.workspace.session_places import locate
 from recollect.workspace.workspace import Workspace, open_workspace
 from tests.web.browser.chromium import visit
@@ -215,7 +215,7 @@ def test_every_hit_lands_in_the_page(
 
 def lands(page: Page, server: RunningServer, hit: Hit) -> bool:
     """Return whether a page shows a hit where a reader expects it."""
-    page.goto(server.origin + address_hit(hit), wait_until="commit")
+    page.goto(server.origin + make_hit_url(hit), wait_until="commit")
     page.locator("article.session[data-landed=true]").wait_for(state="attached")
     count, is_marked, is_named = page.evaluate(PLACE)
     return bool((count and is_marked) or (not count and is_named))

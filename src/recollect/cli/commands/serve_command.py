@@ -155,8 +155,8 @@ def _announce(running: "Running", *, print_url: bool, opens: bool) -> None:
             err=True,
         )
     if print_url:
-        click.echo(running.launch_address)
+        click.echo(running.launch_url)
     else:
-        click.echo(f"Serving on {running.address} (press Ctrl+C to stop)", err=True)
+        click.echo(f"Serving on {running.url} (press Ctrl+C to stop)", err=True)
     if opens and not print_url:
-        open_browser(running.launch_address)
+        open_browser(running.launch_url)

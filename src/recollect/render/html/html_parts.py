@@ -301,14 +301,14 @@ def _render_entry(entry: turn_documents.Entry) -> str:
         line = "" if entry.line is None else f":{entry.line}"
         place = f'<span class="path">{html_text.show_text(entry.path)}{line}</span> '
     text = html_text.show_text(entry.text)
-    if entry.url and _is_web_address(entry.url):
+    if entry.url and _is_web_url(entry.url):
         link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer nofollow">{}</a>')
         text = link.format(html_text.show_text(entry.url), text)
     note = _note(entry.note) if entry.note else ""
     return f"<li>{place}<span>{text}</span>{note}</li>"
 
 
-def _is_web_address(url: str) -> bool:
+def _is_web_url(url: str) -> bool:
     try:
         return urlsplit(url).scheme in {"http", "https"}
     except ValueError:

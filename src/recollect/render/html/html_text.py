@@ -37,11 +37,11 @@ _WORD: Final = re.compile(r"zqredacted([0-9a-f]+)n([0-9]+)zq")
 _CHIP: Final = Markup(
     '<span class="secret" data-kind="{kind}" data-number="{number}">'
     '<span class="tag">{kind} #{number}</span>'
-    '<button type="button" data-address="{address}">{reveal}</button></span>'
+    '<button type="button" data-address="{url}">{reveal}</button></span>'
 )
 
 
-def add_chips(html: str, address: str, reveal: str) -> Markup:
+def add_chips(html: str, url: str, reveal: str) -> Markup:
     """Return HTML with a chip for each tag; its button is labelled `reveal`."""
     if TAG_START not in html:
         return Markup(html)  # noqa: S704 - made by our own templates
@@ -50,7 +50,7 @@ def add_chips(html: str, address: str, reveal: str) -> Markup:
         kind, number = found[1], found[2]
         if kind is None:
             return found[0]
-        return _CHIP.format(kind=kind, number=number, address=address, reveal=reveal)
+        return _CHIP.format(kind=kind, number=number, url=url, reveal=reveal)
 
     return Markup(_TAG_OR_ELEMENT.sub(replace, html))  # noqa: S704 - the same with our chips in it
 
@@ -304,8 +304,8 @@ def _measure_depth(written: str) -> int:
 
 def _link_image(image: re.Match[str]) -> str:
     """Render an image as a link; both groups are escaped already."""
-    address, words = image.groups()
-    return f'<a href="{address}">{words or address}</a>'
+    url, words = image.groups()
+    return f'<a href="{url}">{words or url}</a>'
 
 
 def _show_math(formula: re.Match[str]) -> str:

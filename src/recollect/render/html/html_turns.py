@@ -47,7 +47,7 @@ def keep_english(words: str) -> str:
 class Frame(Struct, frozen=True, kw_only=True):
     """Options of the page that a conversation is rendered for."""
 
-    address: str
+    url: str
     """URL path of the session; details of calls are below it."""
     query: str = ""
     """Query string for those paths, such as `?project=…`."""
@@ -161,7 +161,7 @@ def render_call(call: ToolStep, frame: Frame, *, has_more: bool = False) -> Mark
 def _add_chips(html: Markup, frame: Frame) -> Markup:
     if not frame.reveals:
         return html
-    return add_chips(html, f"{frame.address}/reveal{frame.query}", frame.translate("Reveal"))
+    return add_chips(html, f"{frame.url}/reveal{frame.query}", frame.translate("Reveal"))
 
 
 _TICK = Markup('<span class="tick tick-{} long-{}"></span>')

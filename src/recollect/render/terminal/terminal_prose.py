@@ -344,19 +344,19 @@ def _rewrite(tokens: Iterable[MarkdownToken]) -> Iterator[MarkdownToken]:
             # Line breaks by users and models are intended.
             token.type = "hardbreak"
         if token.type == "link_open":
-            token.attrs["href"] = _address_of(token)
+            token.attrs["href"] = _url_of(token)
         if token.type == "image":
-            yield _make_text(f"[image: {token.content}] ({_address_of(token)})")
+            yield _make_text(f"[image: {token.content}] ({_url_of(token)})")
             continue
         if token.children:
             token.children = list(_join_autolinks(_rewrite(token.children)))
         yield token
 
 
-def _address_of(token: MarkdownToken) -> str:
-    address = str(token.attrs.get("href") or token.attrs.get("src") or "")
+def _url_of(token: MarkdownToken) -> str:
+    url = str(token.attrs.get("href") or token.attrs.get("src") or "")
     title = token.attrs.get("title")
-    return safe_text(f'{address} "{title}"' if title else address)
+    return safe_text(f'{url} "{title}"' if title else url)
 
 
 def _join_autolinks(tokens: Iterable[MarkdownToken]) -> Iterator[MarkdownToken]:
@@ -368,12 +368,12 @@ def _join_autolinks(tokens: Iterable[MarkdownToken]) -> Iterator[MarkdownToken]:
         else:
             yield token
         if token.type == "link_close":
-            yield from waiting[1:-1] if _is_its_own_address(waiting) else waiting
+            yield from waiting[1:-1] if _is_its_own_url(waiting) else waiting
             waiting = []
     yield from waiting
 
 
-def _is_its_own_address(link: list[MarkdownToken]) -> bool:
+def _is_its_own_url(link: list[MarkdownToken]) -> bool:
     return "".join(token.content for token in link[1:-1]) == link[0].attrs.get("href")
 
 

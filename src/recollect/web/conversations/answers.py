@@ -288,7 +288,7 @@ class CardMask(msgspec.Struct, frozen=True, kw_only=True):
     """The masking of secrets in a card, and the URL that reveals one."""
 
     stream_name: str
-    address: str
+    url: str
     reveal: str
     """The label of the button."""
 
@@ -298,7 +298,7 @@ class CardMask(msgspec.Struct, frozen=True, kw_only=True):
 
     def render(self, html: Markup) -> Markup:
         """Return HTML with a button at each tag."""
-        return add_chips(html, self.address, self.reveal)
+        return add_chips(html, self.url, self.reveal)
 
 
 def make_card(

@@ -31,7 +31,7 @@ from recollect.versions.session_checkpoints import (
     build_checkpoints,
 )
 from recollect.web.http_messages import Id
-from recollect.web.pages.session_page import make_address, make_file_address
+from recollect.web.pages.session_page import make_file_url, make_session_url
 from recollect.web.services import Services
 from recollect.web.session_endpoints import SessionParameters
 from recollect.web.template_filters import split_name
@@ -46,7 +46,7 @@ class RenderedChange(Struct, frozen=True, kw_only=True):
 
     change: FileChange
     body: Markup | None
-    address: str
+    url: str
     """The URL of the call that made it, or that started the subagent that made it."""
     turn: int | None
     """The number of that turn."""
@@ -70,7 +70,7 @@ class ChangesPage(Struct, frozen=True, kw_only=True):
     """The files that a session changed, in the order of their first change."""
 
     session: SessionListing
-    address: str
+    url: str
     files: tuple[ChangedFile, ...]
     changes: int
     lines_added: int
@@ -94,7 +94,7 @@ def render_changes_page(services: Services, wanted: SessionParameters) -> PageCo
         RenderedChange(
             change=change,
             body=render_parts(change.diff) if number < MAX_DIFFS else None,
-            address=make_address(wanted.id, at=origins[change.call_id].uuid),
+            url=make_session_url(wanted.id, at=origins[change.call_id].uuid),
             turn=origins[change.call_id].turn,
         )
         for number, change in enumerate(changes)
@@ -102,7 +102,7 @@ def render_changes_page(services: Services, wanted: SessionParameters) -> PageCo
     files = tuple(_group(drawn, found.listing.cwd))
     page = ChangesPage(
         session=services.workspace.complete(found.listing),
-        address=make_address(wanted.id),
+        url=make_session_url(wanted.id),
         files=files,
         changes=len(drawn),
         lines_added=sum(each.lines_added for each in files),
@@ -136,7 +136,7 @@ def _group(changes: list[RenderedChange], directory: str | None) -> Iterator[Cha
         folder, name = split_name(path, directory)
         yield ChangedFile(
             number=number,
-            link=make_file_address(path),
+            link=make_file_url(path),
             folder=folder,
             name=name,
             changes=tuple(members),
@@ -170,7 +170,7 @@ class CheckpointPage(Struct, frozen=True, kw_only=True):
     """One checkpoint of a session, and the numbers of the others."""
 
     session: SessionListing
-    address: str
+    url: str
     project: str | None
     checkpoints: tuple[Checkpoint, ...]
     chosen: Checkpoint | None
@@ -193,7 +193,7 @@ def render_checkpoint_page(services: Services, wanted: CheckpointParameters) -> 
     following = later[0] if later else None
     page = CheckpointPage(
         session=services.workspace.complete(found.listing),
-        address=make_address(wanted.id),
+        url=make_session_url(wanted.id),
         project=wanted.project,
         checkpoints=known.checkpoints,
         chosen=chosen,
@@ -219,7 +219,7 @@ def _iter_files(
         body = _compare(state, later[state.path]) if state.path in later else None
         drawn += body is not None
         yield CheckpointFileRow(
-            link=make_file_address(state.path),
+            link=make_file_url(state.path),
             name=mask_path(relative_to(state.path, known.directory) or state.path),
             known=state.known.value if state.known else None,
             exists=state.exists,

@@ -71,7 +71,7 @@ class ConversationPage(Struct, frozen=True, kw_only=True):
     """A conversation with its last turns, and the data to continue it."""
 
     conversation: ConversationRow
-    address: str
+    url: str
     nonce: str
     start_nonce: str
     last_event: int
@@ -139,7 +139,7 @@ def render_conversation_page(
     frame = _make_frame(hosted, translator)
     page = ConversationPage(
         conversation=hosted.describe(),
-        address=make_path(hosted.id),
+        url=make_path(hosted.id),
         nonce=services.run_access.make_nonce(hosted.id),
         start_nonce=services.run_access.make_nonce("start"),
         last_event=last_event,
@@ -238,7 +238,7 @@ def _make_card(
 ) -> answers.RequestCard:
     mask = answers.CardMask(
         stream_name=hosted.stream_name,
-        address=f"{make_path(hosted.id)}/reveal",
+        url=f"{make_path(hosted.id)}/reveal",
         reveal=translator.translate("Reveal"),
     )
     card = answers.make_card(request, hosted.directory, mask)
@@ -279,7 +279,7 @@ def _make_frame(
     hosted: hosted_conversation.HostedConversation, translator: templating.Translator
 ) -> Frame:
     return Frame(
-        address=make_path(hosted.id),
+        url=make_path(hosted.id),
         translate=translator.translate,
         translate_phrase=translator.translate_phrase,
         parts=PartOptions(translate=translator.translate_phrase, directory=hosted.directory),

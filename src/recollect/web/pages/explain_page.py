@@ -24,7 +24,7 @@ from recollect.usage.causes import LONG_CONTEXT, Cause
 from recollect.usage.zones import Zone, load_zone
 from recollect.web import history_endpoints
 from recollect.web.charts import render_share
-from recollect.web.pages.session_page import make_address
+from recollect.web.pages.session_page import make_session_url
 from recollect.web.pages.usage_table import UsageFilters, read_moment
 from recollect.web.services import Services
 from recollect.web.templating import PageContent, Translator
@@ -77,7 +77,7 @@ class FileLines(Struct, frozen=True, kw_only=True):
 
     file: str
     title: str
-    address: str
+    url: str
     """The session of the file; empty if it was deleted."""
     lines: tuple[LineRow, ...]
 
@@ -88,7 +88,7 @@ class ExplainPage(Struct, frozen=True, kw_only=True):
     wanted: ExplainPageParameters
     explanation: ExplainDocument
     title: str
-    address: str
+    url: str
     """The session it is about."""
     files: tuple[FileLines, ...]
     page: int
@@ -112,7 +112,7 @@ def render_explain_page(
         wanted=wanted,
         explanation=explanation,
         title=_find_title(known, explanation),
-        address=make_address(explanation.name) if _is_session(known, explanation) else "",
+        url=make_session_url(explanation.name) if _is_session(known, explanation) else "",
         files=tuple(
             make.describe_file(file, listings.get(file), tuple(members))
             for file, members in groupby(lines, key=lambda line: line.file)
@@ -172,15 +172,15 @@ class _LineMaker:
         self, file: str, listing: SessionListing | None, lines: Sequence[ExplainLine]
     ) -> FileLines:
         """Return the lines of one file, under the title of its session."""
-        address, title = "", ""
+        url, title = "", ""
         if listing is not None:
-            address = make_address(self._find_owner(listing))
+            url = make_session_url(self._find_owner(listing))
             title = listing.title or listing.first_prompt or ""
         return FileLines(
             file=file,
             title=title,
-            address=f"{address}?{_name_project(listing)}" if listing else "",
-            lines=tuple(self._make_row(line, address, listing) for line in lines),
+            url=f"{url}?{_name_project(listing)}" if listing else "",
+            lines=tuple(self._make_row(line, url, listing) for line in lines),
         )
 
     def _find_owner(self, listing: SessionListing) -> str:
@@ -190,13 +190,13 @@ class _LineMaker:
         is_child = listing.is_subagent and has_parent
         return listing.parent_id or listing.id if is_child else listing.id
 
-    def _make_row(self, line: ExplainLine, address: str, listing: SessionListing | None) -> LineRow:
+    def _make_row(self, line: ExplainLine, url: str, listing: SessionListing | None) -> LineRow:
         record = ""
         if listing is not None:
             place = f"{listing.id}:{line.offset}"
             name = quote(self._uuids.get((line.file, line.offset), place), safe="")
             query = f"{_name_project(listing)}&line={quote(place, safe='')}"
-            record = f"{address}/raw/{name}?{query}"
+            record = f"{url}/raw/{name}?{query}"
         local = self._zone.find_local(read_moment(line.time)) if line.time else None
         return LineRow(
             line=line,

@@ -29,7 +29,7 @@ from recollect.versions.file_texts import decode_file, match_lines, split_lines
 from recollect.versions.line_authors import Author, find_authors
 from recollect.versions.replay import Version, VersionKind
 from recollect.web.page_actions import find_place, name_scope
-from recollect.web.pages.session_page import make_address, make_file_address
+from recollect.web.pages.session_page import make_file_url, make_session_url
 from recollect.web.services import Services
 from recollect.web.session_endpoints import FilePath, find_within_budget
 from recollect.web.template_filters import render_axis
@@ -96,7 +96,7 @@ def render_files_page(services: Services, wanted: FilesParameters) -> PageConten
         projects=tuple(projects.values()),
         text=wanted.text,
         files=tuple(
-            FileRow(mask_path(each.path), make_file_address(each.path), each)
+            FileRow(mask_path(each.path), make_file_url(each.path), each)
             for each in found.files[:MAX_FILES]
         ),
         limit=MAX_FILES,
@@ -303,7 +303,7 @@ def _make_version(version: Version, wanted: FileParameters, chosen: _Chosen) -> 
     return VersionRow(
         entry=describe_version(version),
         mark="outside" if is_outside else version.known.value,
-        place=make_address(origin.session_id, origin.uuid),
+        place=make_session_url(origin.session_id, origin.uuid),
         choose_a=_make_link(replace(wanted, a=number, b=chosen.b.number)),
         choose_b=_make_link(replace(wanted, a=None, b=number)),
         is_a=chosen.a is not None and chosen.a.number == number,
@@ -397,5 +397,7 @@ class _Sides:
             author_kind=author.by if author and is_new else "",
             author=f"#{origin.turn or '?'} {day}" if origin and is_new else "",
             author_title=origin.prompt if origin and is_new else "",
-            author_place=make_address(origin.session_id, origin.uuid) if origin and is_new else "",
+            author_place=make_session_url(origin.session_id, origin.uuid)
+            if origin and is_new
+            else "",
         )

@@ -45,7 +45,7 @@ class WeekFigure(Struct, frozen=True, kw_only=True):
 
     measure: Measure | Literal["failures"]
     value: str
-    address: str
+    url: str
     """The page that breaks it down."""
     change: str
     """Empty without a figure for last week."""
@@ -162,7 +162,7 @@ def _render_activity(
         months=translator("home.months").split(),
         weekdays=translator("home.weekdays").split(),
         describe=describe,
-        address=lambda day: f"/sessions?{urlencode({'since': day, 'until': day})}",
+        url=lambda day: f"/sessions?{urlencode({'since': day, 'until': day})}",
     )
     values = {day: _measure(each, measure) for day, each in days.items()}
     return render_heat_map(values, date.fromisoformat(overview.today), WEEKS, words)
@@ -198,7 +198,7 @@ def _describe_week(
     return WeekFigure(
         measure=measure,
         value=_format_day(this, measure),
-        address=f"{path}?{urlencode(query)}",
+        url=f"{path}?{urlencode(query)}",
         change=_compare(_measure(this, measure), _measure(last, measure), measure),
         before=_format_day(last, measure),
         bars=render_week(values[7:], values[:7]),
@@ -219,7 +219,7 @@ def _describe_failures(
     yield WeekFigure(
         measure="failures",
         value=f"{_share(this):.1%}",
-        address=f"/search?{urlencode({'q': f'is:error role:tool since:{since} until:{until}'})}",
+        url=f"/search?{urlencode({'q': f'is:error role:tool since:{since} until:{until}'})}",
         change=change if last.calls else "",
         before=f"{_share(last):.1%}",
         bars=render_week(shares[7:], shares[:7]),

@@ -199,5 +199,5 @@ def _complete_url(services: Services, request: Request) -> str:
             return ""
     if whole_id is None or whole_id == short_id:
         return ""
-    path = "/".join([session_page.make_address(whole_id), *below])
+    path = "/".join([session_page.make_session_url(whole_id), *below])
     return f"{path}?{request.url.query}" if request.url.query else path

@@ -74,7 +74,7 @@ class SessionPageContent(Struct, frozen=True, kw_only=True):
     session: SessionListing
     relatives: Relatives
     """The sessions that it continues or was forked from, and those that continue it."""
-    address: str
+    url: str
     query: str
     """Query string for all URLs below, which distinguishes sessions with the same id.
     """
@@ -112,7 +112,7 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
 
     session: SessionListing
     relatives: Relatives
-    address: str
+    url: str
     query: str
 
 
@@ -192,7 +192,7 @@ class RawPage(Struct, frozen=True, kw_only=True):
     """A raw record, indented."""
 
     session: SessionListing
-    address: str
+    url: str
     """The link to the record in the session."""
     uuid: str
     path: str
@@ -228,7 +228,7 @@ def render_session_page(
     page = SessionPageContent(
         session=row,
         relatives=services.workspace.find_relatives(found.listing),
-        address=frame.address,
+        url=frame.url,
         query=frame.query,
         turns=_render(turns, frame),
         has_details=wanted.details,
@@ -259,7 +259,7 @@ def render_facts(
     row = services.workspace.complete(found.listing)
     frame = _make_frame(services, found, row.project, translator)
     relatives = services.workspace.find_relatives(found.listing)
-    facts = SessionFacts(session=row, relatives=relatives, address=frame.address, query=frame.query)
+    facts = SessionFacts(session=row, relatives=relatives, url=frame.url, query=frame.query)
     return PageContent("session_facts.html", facts)
 
 
@@ -324,7 +324,7 @@ def render_raw_page(services: Services, wanted: RawParameters) -> PageContent:
             span, uuid = find_span(session, wanted.uuid), wanted.uuid
     page = RawPage(
         session=services.workspace.complete(found.listing),
-        address=make_address(wanted.id, at=uuid, offset=span.offset if wanted.line else None),
+        url=make_session_url(wanted.id, at=uuid, offset=span.offset if wanted.line else None),
         uuid=wanted.uuid,
         path=span.file,
         offset=span.offset,
@@ -375,7 +375,7 @@ def _make_frame(
     query = f"?project={quote(project, safe='')}" if project else ""
     may_run = services.run_access.allow_run and not services.settings.is_demo
     return Frame(
-        address=make_address(found.listing.id),
+        url=make_session_url(found.listing.id),
         query=query,
         translate=translator.translate,
         translate_phrase=translator.translate_phrase,
@@ -383,7 +383,7 @@ def _make_frame(
         language=translator.language,
         directory=found.listing.cwd,
         can_fork=may_run and bool(_find_resume_command(found)),
-        file_page=make_file_address,
+        file_page=make_file_url,
         reveals=True,
     )
 
@@ -395,17 +395,17 @@ def _find_resume_command(found: FoundSession) -> str:
         return ""
 
 
-def make_file_address(path: str) -> str:
-    """Return the path of the page with the history of a file; empty if it contains a secret."""
+def make_file_url(path: str) -> str:
+    """Return the URL of the page with the history of a file; empty if it contains a secret."""
     if mask_path(path) != path:
         return ""
     return f"/file?{urlencode({'path': path})}"
 
 
-def make_address(session_id: str, at: str | None = None, offset: int | None = None) -> str:
-    """Return the path of a session's page, and of a record on it."""
-    address = f"/s/{quote(session_id, safe='')}"
+def make_session_url(session_id: str, at: str | None = None, offset: int | None = None) -> str:
+    """Return the URL of a session's page, or of a record on it."""
+    url = f"/s/{quote(session_id, safe='')}"
     if not at:
-        return address
+        return url
     anchor = quote(at, safe="")
-    return f"{address}?at={anchor}{'' if offset is None else f'&offset={offset}'}#{anchor}"
+    return f"{url}?at={anchor}{'' if offset is None else f'&offset={offset}'}#{anchor}"

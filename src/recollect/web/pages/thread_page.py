@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from recollect.documents.session_listing import SessionListing
 from recollect.lineage import Relation
 from recollect.web import http_messages, session_endpoints, templating
-from recollect.web.pages.session_page import make_address, render_nested_turns
+from recollect.web.pages.session_page import make_session_url, render_nested_turns
 from recollect.web.services import Services
 from recollect.workspace.thread_parts import ServedPart, list_parts
 
@@ -34,7 +34,7 @@ class ThreadEntry(Struct, frozen=True, kw_only=True):
     """A session of a thread."""
 
     session: SessionListing
-    address: str
+    url: str
     relation: Relation | None
     start: int
     """The number of turns before it in the thread."""
@@ -55,7 +55,7 @@ class ThreadPage(Struct, frozen=True, kw_only=True):
     """Some turns of a thread."""
 
     session: SessionListing
-    address: str
+    url: str
     entries: tuple[ThreadEntry, ...]
     shown: tuple[TurnsOfEntry, ...]
     start: int
@@ -73,7 +73,7 @@ def render_thread_page(
     entries = tuple(
         ThreadEntry(
             session=part.listing,
-            address=make_address(part.listing.id),
+            url=make_session_url(part.listing.id),
             relation=part.relation,
             start=start,
             count=len(part.turns),
@@ -84,7 +84,7 @@ def render_thread_page(
     shown = tuple(_render_parts(services, pairs, wanted, translator))
     page = ThreadPage(
         session=services.workspace.complete(found.listing),
-        address=make_address(found.listing.id),
+        url=make_session_url(found.listing.id),
         entries=entries,
         shown=shown,
         start=wanted.start,

@@ -32,7 +32,7 @@ from recollect.session.tool_calls import ToolCall
 from recollect.session.turns import Turn
 from recollect.versions.session_evidence import name_prompt
 from recollect.web.http_messages import Id
-from recollect.web.pages.session_page import make_address
+from recollect.web.pages.session_page import make_session_url
 from recollect.web.services import Services
 from recollect.web.templating import PageContent, Translator
 
@@ -62,7 +62,7 @@ class TimelineBar(Struct, frozen=True, kw_only=True):
     start: float
     end: float
     title: str
-    address: str
+    url: str
     lane: int
     rate: float = 0.0
     """Dollars per minute, for a turn."""
@@ -111,7 +111,7 @@ def _render_bar(bar: TimelineBar, scale: "_Scale") -> Markup:
         width=max(right - left, 2),
         h=_LANE - 4,
     )
-    return _LINK.format(href=bar.address, title=show_text(bar.title), shape=shape)
+    return _LINK.format(href=bar.url, title=show_text(bar.title), shape=shape)
 
 
 def _render_rates(bars: Sequence[TimelineBar], scale: "_Scale", base: int) -> list[Markup]:
@@ -208,7 +208,7 @@ class TimelineRow(Struct, frozen=True, kw_only=True):
     failed: int
     subagents: int
     cost_usd: float | None
-    address: str
+    url: str
     zoom: str
 
 
@@ -216,7 +216,7 @@ class TimelinePage(Struct, frozen=True, kw_only=True):
     """The chart and the table."""
 
     session: SessionListing
-    address: str
+    url: str
     turn: int | None
     drawing: Markup
     rows: tuple[TimelineRow, ...]
@@ -229,12 +229,12 @@ def render_timeline_page(
     """Render a session over time."""
     found = services.workspace.locate(wanted.id, wanted.project)
     with services.workspace.use(found) as session:
-        maker = TimelineMaker(session, make_address(wanted.id), translator)
+        maker = TimelineMaker(session, make_session_url(wanted.id), translator)
         bars = maker.list_bars(wanted.turn)
         rows = tuple(maker.iter_rows())
     page = TimelinePage(
         session=services.workspace.complete(found.listing),
-        address=make_address(wanted.id),
+        url=make_session_url(wanted.id),
         turn=wanted.turn,
         drawing=render_timeline(bars, lambda pause: format_duration(pause, translator.language)),
         rows=rows,
@@ -246,11 +246,11 @@ def render_timeline_page(
 class TimelineMaker:
     """Makes bars and rows of a session."""
 
-    def __init__(self, session: Session, address: str, translator: Translator) -> None:
+    def __init__(self, session: Session, url: str, translator: Translator) -> None:
         self._session = session
         self._language = translator.language
         self._waiting = translator("timeline.waiting")
-        self._id = address
+        self._url = url
         self._turns = [turn for turn in session.turns if _span(turn.start, turn.end)]
         self._costs = {turn.number: price_at_list(turn.messages) for turn in self._turns}
 
@@ -290,7 +290,7 @@ class TimelineMaker:
             start=span[0],
             end=span[1],
             title=title,
-            address=make_address(session_id, uuid),
+            url=make_session_url(session_id, uuid),
             lane=lane,
         )
 
@@ -304,14 +304,14 @@ class TimelineMaker:
                 start=span[0],
                 end=span[1],
                 title=f"#{turn.number} {name_prompt(turn)}",
-                address=self._find_address(turn),
+                url=self._find_url(turn),
                 lane=0,
                 rate=cost / MICRO / minutes,
             )
 
-    def _find_address(self, turn: Turn) -> str:
+    def _find_url(self, turn: Turn) -> str:
         uuids = [uuid for message in turn.messages[:1] for uuid in message.uuids]
-        return make_address(self._session.id, uuids[0] if uuids else None)
+        return make_session_url(self._session.id, uuids[0] if uuids else None)
 
     def _make_call(self, session: Session, call: ToolCall, lane: int) -> Iterator[TimelineBar]:
         span = _span(call.started, call.ended or call.started)
@@ -360,8 +360,8 @@ class TimelineMaker:
                 failed=_count_within(failures, start, end),
                 subagents=_count_within(agents, start, end),
                 cost_usd=to_dollars(cost),
-                address=self._find_address(turn),
-                zoom=f"{self._id}/timeline?turn={turn.number}",
+                url=self._find_url(turn),
+                zoom=f"{self._url}/timeline?turn={turn.number}",
             )
             before = end
 

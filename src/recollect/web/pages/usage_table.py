@@ -78,7 +78,7 @@ class TableRow(Struct, frozen=True, kw_only=True):
 
     label: str
     detail: str
-    address: str
+    url: str
     """The page of the session or project."""
     explanation: str
     """The page that explains its figures."""
@@ -120,7 +120,7 @@ def make_rows(
         TableRow(
             label=names.label(row),
             detail=names.detail(row),
-            address=_find_page(row, report.group) or find_explanation(row.key, wanted),
+            url=_find_page(row, report.group) or find_explanation(row.key, wanted),
             explanation=find_explanation(row.key, wanted),
             figures=row,
             bar=render_share(value, most),
