@@ -57,21 +57,15 @@ test-client: $(DEV) $(BROWSER) ## test with real Claude Code clients, offline; i
 	RECOLLECT_CLIENTS='$(CLIENTS)' $(BIN)/python -m tests.client.versions
 	RECOLLECT_CLIENTS='$(CLIENTS)' $(BIN)/python -m pytest -m client tests/client
 
-bench: $(DEV) $(BROWSER) ## run the benchmarks
-	$(BIN)/python -m benchmarks.reader
-	$(BIN)/python -m benchmarks.library
-	$(BIN)/python -m benchmarks.index
-	$(BIN)/python -m benchmarks.follow
-	$(BIN)/python -m benchmarks.cli
-	$(BIN)/python -m benchmarks.search
-	$(BIN)/python -m benchmarks.relevance
-	$(BIN)/python -m benchmarks.redact
-	$(BIN)/python -m benchmarks.masking
-	$(BIN)/python -m benchmarks.web
-	$(BIN)/python -m benchmarks.conversing
-	$(BIN)/python -m benchmarks.archive
-	$(BIN)/python -m benchmarks.export
-	$(BIN)/python -m benchmarks.versions
+BENCHMARKS = reader library index follow cli search relevance redact masking web conversing \
+             archive export versions
+
+bench: $(DEV) $(BROWSER) ## run the benchmarks; fails if one misses a goal
+	@missed=; for each in $(BENCHMARKS); do \
+	  echo "$(BIN)/python -m benchmarks.$$each"; \
+	  $(BIN)/python -m benchmarks.$$each || missed="$$missed $$each"; \
+	done; \
+	if [ -n "$$missed" ]; then echo "Goals missed by:$$missed" >&2; exit 1; fi
 
 fuzz: $(DEV) ## fuzz the reader, the terminal output, the index and the archive
 	$(BIN)/python -m fuzz.lines --lines 1000000
