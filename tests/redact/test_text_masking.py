@@ -34,6 +34,7 @@ def test_plain_words_need_no_rules() -> None:
     [
         "The PASSWORD is Reef2041",
         "DB_PASSW\nORD=Reef2041",
+        "dock\ner login -u mina -p Reef2041",
         "run it with --token a1b2c3d4",
         "postgres:\n//mina:Reef2041@db",
         "-----BEGIN PRIVATE KEY-----",

@@ -34,11 +34,14 @@ _LOGIN: Final = compile_lazily(r"(?::|%3a)(?:\\{0,8}/|%2f){2}[^/@]{1,400}(?:@|%4
 
 def may_contain_secret(text: str) -> bool:
     """Return whether a text may contain a definite secret."""
-    return _is_suspicious(text) or _matches_own(text) or _has_assignment(text)
+    if _has_unlike_word(text) or _matches_own(text) or _has_context(text):
+        return True
+    # A wrapped name or URL: `DB_PASSW`, line end, `ORD=…`.
+    return "\n" in text and _has_context(text.replace("\n", ""))
 
 
 def may_lead_to_secret(text: str) -> bool:
-    """Return whether a text may contain a definite secret, or does once its rest is added."""
+    """Return whether a text may contain a definite secret now or once more is added to it."""
     lowered = text.lower()
     names = (name.decode() for name in (*_PASSWORDS, *_NAMES))
     return any(name in lowered for name in names) or may_contain_secret(text)
@@ -48,26 +51,24 @@ def _matches_own(text: str) -> bool:
     return bool(find_own_rules().key) and matches_own_pattern(text.encode("utf-8", "surrogatepass"))
 
 
-def _is_suspicious(text: str) -> bool:
+def _has_unlike_word(text: str) -> bool:
+    return any(_UNLIKE_WORDS.search(each) for each in text.split() if len(each) >= _MIN_LONG)
+
+
+def _has_context(text: str) -> bool:
+    """Return whether a text has a login, words that precede a secret, or a name with a value."""
     # Faster one after the other than as one expression that tries all of them at every character.
     lowered = text.lower()
     if any(keyword in lowered for keyword in _KEYWORDS):
         return True
     if any(first in lowered for first in _PAIRS) and _PAIR.search(lowered):
         return True
-    if ("@" in text or "%40" in text) and _LOGIN.search(lowered.replace("\n", "")):
+    if ("@" in text or "%40" in text) and _LOGIN.search(lowered):
         return True
-    return any(_UNLIKE_WORDS.search(each) for each in text.split() if len(each) >= _MIN_LONG)
+    return _has_assignment(text.encode("utf-8", "surrogatepass"))
 
 
-def _has_assignment(text: str) -> bool:
-    data = text.encode("utf-8", "surrogatepass")
-    # Also with wrapped lines joined: `DB_PASSW`, line end, `ORD=…`.
-    joined = data.replace(b"\n", b"")
-    return _has_assigned(data) or (joined != data and _has_assigned(joined))
-
-
-def _has_assigned(data: bytes) -> bool:
+def _has_assignment(data: bytes) -> bool:
     lowered = data.lower()
     return any(
         check(data, at)
